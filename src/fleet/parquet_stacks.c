@@ -37,12 +37,12 @@ struct rows {
 	const struct stack_table *stacks;
 	struct code_places places;
 	struct parquet_file *file;
-	uint64_t *frames;
+	uint32_t *frames; /* of a stack: elements of the table's list */
 	uint32_t room, count;
 	uint64_t *build_ids; /* by image of the session: the text's number and 1; 0: not met */
 	uint32_t build_id_room;
-	uint64_t *values; /* by line of the places: FRAME_FIELDS of each */
-	char *known;      /* by place: its lines have theirs */
+	uint32_t *elements; /* by line of the places */
+	char *known;        /* by place: its lines have theirs */
 	struct tally_buf text;
 	int failed;
 };
@@ -71,13 +71,22 @@ static uint64_t build_id_of(struct rows *rows, uint32_t image)
 	return rows->build_ids[image] - 1;
 }
 
-/* The values of a place whose functions are left out: one frame. */
+static void make_element(struct rows *rows, size_t line, const uint64_t *values)
+{
+	int64_t number = tally_parquet_element(rows->file->rows, values);
+
+	if (number < 0)
+		rows->failed = (int)number;
+	rows->elements[line] = (uint32_t)number;
+}
+
+/* A place whose functions are left out: one frame. */
 static void find_nameless(struct rows *rows, const struct code_place *place)
 {
 	const struct code_line *line = &rows->places.lines[place->first_line];
 	const struct tally_frame frame =
 	    tally_session_frame(rows->places.convert->session, rows->stacks->frames[line->frame]);
-	uint64_t *to = &rows->values[(size_t)place->first_line * FRAME_FIELDS];
+	uint64_t to[FRAME_FIELDS];
 
 	to[FRAME_BUILD_ID] = build_id_of(rows, place->image);
 	to[FRAME_IMAGE] = text_of(rows, frame.image_path ? frame.image_path : "");
@@ -85,10 +94,11 @@ static void find_nameless(struct rows *rows, const struct code_place *place)
 	to[FRAME_SYMBOL] = to[FRAME_FILE] = text_of(rows, "");
 	to[FRAME_LINE] = 0;
 	to[FRAME_START] = 0;
+	make_element(rows, place->first_line, to);
 }
 
-/* The values of a place's lines. */
-static void find_values(struct rows *rows, const struct code_place *place)
+/* The lines of a place. */
+static void find_lines(struct rows *rows, const struct code_place *place)
 {
 	struct tally_session *session = rows->places.convert->session;
 	uint64_t build_id = build_id_of(rows, place->image);
@@ -98,7 +108,7 @@ static void find_values(struct rows *rows, const struct code_place *place)
 		const struct code_line *line = &rows->places.lines[place->first_line + i];
 		const uint32_t number = rows->stacks->frames[line->frame];
 		const struct tally_frame frame = tally_session_frame(session, number);
-		uint64_t *to = &rows->values[(place->first_line + (size_t)i) * FRAME_FIELDS];
+		uint64_t to[FRAME_FIELDS];
 
 		tally_buf_clear(&rows->text);
 		tally_convert_frame_name(&frame, &rows->text);
@@ -109,6 +119,7 @@ static void find_values(struct rows *rows, const struct code_place *place)
 		to[FRAME_FILE] = text_of(rows, line->file ? line->file : "");
 		to[FRAME_LINE] = line->line;
 		to[FRAME_START] = tally_fleet_start(session, number);
+		make_element(rows, place->first_line + (size_t)i, to);
 	}
 }
 
@@ -119,18 +130,16 @@ static int add_place(struct rows *rows, uint32_t number)
 	uint32_t count = nameless ? 1 : place->line_count;
 	uint32_t room = array_room(rows->room, rows->count + count, 256);
 
-	if (room != rows->room &&
-	    !array_resize(&rows->frames, room, FRAME_FIELDS * sizeof(*rows->frames)))
+	if (room != rows->room && !array_resize(&rows->frames, room, sizeof(*rows->frames)))
 		return -ENOMEM;
 	rows->room = room;
 	if (!rows->known[number] && nameless)
 		find_nameless(rows, place);
 	else if (!rows->known[number])
-		find_values(rows, place);
+		find_lines(rows, place);
 	rows->known[number] = 1;
-	memcpy(&rows->frames[(size_t)rows->count * FRAME_FIELDS],
-	       &rows->values[(size_t)place->first_line * FRAME_FIELDS],
-	       count * FRAME_FIELDS * sizeof(*rows->frames));
+	memcpy(&rows->frames[rows->count], &rows->elements[place->first_line],
+	       count * sizeof(*rows->frames));
 	rows->count += count;
 	return rows->text.failed ? rows->text.failed : rows->failed;
 }
@@ -141,11 +150,8 @@ static int put_stack(struct rows *rows, uint32_t node, uint64_t id)
 	int result = 0;
 
 	rows->count = 0;
-	while (at.node && !result) {
-		uint32_t place = tally_code_places_walk(&rows->places, &at);
-
-		result = place ? add_place(rows, place) : -ENOMEM;
-	}
+	while (at.node && !result)
+		result = add_place(rows, code_places_next(&rows->places, &at));
 	return result ? result
 		      : tally_parquet_row(rows->file->rows, &id, rows->frames, rows->count);
 }
@@ -156,12 +162,11 @@ static int find_places(struct rows *rows, const uint64_t *ids)
 	uint32_t count = rows->stacks->node_count;
 
 	for (uint32_t node = 1; node < count; node++)
-		for (struct code_position at = {.node = ids[node] ? node : 0}; at.node;)
-			if (!tally_code_places_walk(&rows->places, &at))
-				return -ENOMEM;
-	rows->values = calloc(rows->places.line_count + 1ULL, FRAME_FIELDS * sizeof(*rows->values));
+		if (ids[node] && tally_code_places_add(&rows->places, node))
+			return -ENOMEM;
+	rows->elements = calloc(rows->places.line_count + 1ULL, sizeof(*rows->elements));
 	rows->known = calloc(rows->places.count + 1ULL, 1);
-	return rows->values && rows->known ? tally_code_places_find(&rows->places) : -ENOMEM;
+	return rows->elements && rows->known ? tally_code_places_find(&rows->places) : -ENOMEM;
 }
 
 static int put_stacks(struct rows *rows, const uint64_t *ids)
@@ -196,7 +201,7 @@ int tally_parquet_stacks_write(struct convert *convert, const struct stack_table
 	if (!result)
 		result = put_stacks(&rows, by_node);
 	free(by_node);
-	free(rows.values);
+	free(rows.elements);
 	free(rows.known);
 	free(rows.frames);
 	free(rows.build_ids);

@@ -20,7 +20,7 @@ struct copying {
 	struct parquet_rows *to;
 	uint64_t *texts[STACK_FIELDS]; /* of the table's texts: their numbers in `to`, + 1 */
 	uint64_t none;                 /* the empty text */
-	uint64_t *frames;              /* of a row */
+	uint32_t *frames;              /* of a row: elements of the new table's list */
 	uint32_t count, room;
 	int failed;
 };
@@ -52,58 +52,57 @@ static uint64_t value_of(struct copying *copying, enum stack_field field, uint32
 	return *known - 1;
 }
 
-/* Room for a frame behind those of the row; NULL: out of memory. */
-static uint64_t *next_frame(struct copying *copying)
+/* Adds a frame to the row. */
+static int add_frame(struct copying *copying, const uint64_t *values)
 {
 	uint32_t room = array_room(copying->room, copying->count + 1, 256);
+	int64_t number = tally_parquet_element(copying->to, values);
 
-	if (room != copying->room &&
-	    !array_resize(&copying->frames, room, STACK_FIELDS * sizeof(*copying->frames)))
-		return NULL;
+	if (number < 0 || (room != copying->room &&
+			   !array_resize(&copying->frames, room, sizeof(*copying->frames))))
+		return -ENOMEM;
 	copying->room = room;
-	return &copying->frames[(size_t)copying->count++ * STACK_FIELDS];
+	copying->frames[copying->count++] = (uint32_t)number;
+	return 0;
 }
 
-static int copy_frame(struct copying *copying, uint32_t place)
+static void read_frame(struct copying *copying, uint32_t place, uint64_t *ret)
 {
-	uint64_t *to = next_frame(copying);
-
-	for (unsigned i = 0; to && i < STACK_FIELDS; i++)
-		to[i] = value_of(copying, (enum stack_field)i, place);
-	return to ? 0 : -ENOMEM;
+	for (unsigned i = 0; i < STACK_FIELDS; i++)
+		ret[i] = value_of(copying, (enum stack_field)i, place);
 }
 
 /* A frame becomes the functions at its place. */
 static int name_frame(struct copying *copying, uint32_t place, uint32_t line)
 {
 	const struct symbolizer_line *lines = copying->symbolizer->lines, *at;
-	uint64_t *to;
+	uint64_t values[STACK_FIELDS];
 	int result;
 
+	read_frame(copying, place, values);
 	do {
 		at = &lines[line++];
-		result = copy_frame(copying, place);
-		if (result)
-			return result;
-		to = &copying->frames[(size_t)(copying->count - 1) * STACK_FIELDS];
-		to[STACK_SYMBOL] = text_of(copying, at->symbol, strlen(at->symbol));
-		to[STACK_FILE] = text_of(copying, at->file, strlen(at->file));
-		to[STACK_LINE] = at->line;
-		to[STACK_START] = at->start;
-	} while (!at->last);
-	return 0;
+		values[STACK_SYMBOL] = text_of(copying, at->symbol, strlen(at->symbol));
+		values[STACK_FILE] = text_of(copying, at->file, strlen(at->file));
+		values[STACK_LINE] = at->line;
+		values[STACK_START] = at->start;
+		result = add_frame(copying, values);
+	} while (!at->last && !result);
+	return result;
 }
 
 static int put_frame(struct copying *copying, uint32_t place)
 {
 	struct tally_symbolizer *symbolizer = copying->symbolizer;
+	uint64_t key, values[STACK_FIELDS];
 	const uint64_t *line = NULL;
-	uint64_t key;
 
 	if (tally_symbolizer_place(&copying->rows, copying->builds, place, &key))
 		line = tally_map_find(&symbolizer->places, key);
-	if (!line || !*line)
-		return copy_frame(copying, place);
+	if (!line || !*line) {
+		read_frame(copying, place, values);
+		return add_frame(copying, values);
+	}
 	symbolizer->list[key >> SYMBOLIZER_OFFSET_BITS].named++;
 	symbolizer->result.named++;
 	return name_frame(copying, place, (uint32_t)*line - 1);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/table.h"
+#include "parquet/element_list.h"
 #include "parquet/encodings.h"
 #include "parquet/thrift.h"
 #include "parquet/zstd_page.h"
@@ -123,48 +124,6 @@ static int put_page(const struct tally_buf *bytes, int kind, uint64_t values, in
 	return result;
 }
 
-/* Levels with their length in front. */
-static void put_levels(const uint32_t *levels, uint32_t count, struct tally_buf *to)
-{
-	size_t at = to->size;
-
-	tally_buf_u32(to, 0);
-	tally_parquet_runs(levels, count, 1, to);
-	if (!to->failed)
-		store_u32(to->data + at, (uint32_t)(to->size - at - 4));
-}
-
-/* Where rows begin (repetition 0), and which of them have elements (definition 1). */
-static int put_list_levels(const struct parquet_lengths *lengths, struct tally_buf *to,
-			   uint64_t *ret_values)
-{
-	uint32_t count = 0, *repetition, *definition;
-
-	for (uint32_t row = 0; row < lengths->rows; row++)
-		count += lengths->elements[row] ? lengths->elements[row] : 1;
-	repetition = calloc(count + 1, sizeof(*repetition));
-	definition = calloc(count + 1, sizeof(*definition));
-	if (repetition && definition) {
-		uint32_t at = 0;
-
-		for (uint32_t row = 0; row < lengths->rows; row++) {
-			uint32_t elements = lengths->elements[row];
-
-			for (uint32_t i = 0; i < elements; i++, at++) {
-				repetition[at] = i > 0;
-				definition[at] = 1;
-			}
-			at += !elements;
-		}
-		put_levels(repetition, count, to);
-		put_levels(definition, count, to);
-	}
-	*ret_values = count;
-	free(definition);
-	free(repetition);
-	return repetition && definition ? to->failed : -ENOMEM;
-}
-
 /* --- values by a dictionary --- */
 
 /* Values that occur, in the order in which they come, and for each value of the chunk its place
@@ -237,28 +196,46 @@ static int put_dictionary_page(const struct parquet_chunk *chunk, const struct t
 	return result;
 }
 
-int tally_parquet_chunk_write(const struct parquet_chunk *chunk,
-			      const struct parquet_lengths *lengths,
+/* The places of all values in the dictionary; of a list those of its elements. */
+static int put_places(const struct dictionary *dictionary, const struct parquet_chunk *chunk,
+		      const struct element_list *list, unsigned bits, struct tally_buf *to)
+{
+	uint32_t *places;
+
+	tally_buf_byte(to, (uint8_t)bits);
+	if (!list) {
+		tally_parquet_runs(dictionary->places, chunk->count, bits, to);
+		return to->failed;
+	}
+	places = array_new(list->count + 1ULL, sizeof(*places));
+	if (!places)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < list->count; i++)
+		places[i] = dictionary->places[list->numbers[i]];
+	tally_parquet_runs(places, list->count, bits, to);
+	free(places);
+	return to->failed;
+}
+
+int tally_parquet_chunk_write(const struct parquet_chunk *chunk, const struct element_list *list,
 			      const struct tally_strings *texts, struct parquet_pages *ret)
 {
+	bool may_differ = !list && chunk->type != PARQUET_TEXT, by_deltas = false;
 	struct tally_buf page = {0}, deltas = {0};
 	struct parquet_written *written = &ret->written;
 	struct dictionary dictionary = {.count = 0};
-	bool by_deltas = false;
 	unsigned bits;
-	int result = 0;
+	int result;
 
-	*written = (struct parquet_written){.values = chunk->count};
-	if (chunk->in_list)
-		result = put_list_levels(lengths, &page, &written->values);
-	if (!result && chunk->type != PARQUET_TEXT)
+	*written = (struct parquet_written){.values = list ? list->level_count : chunk->count};
+	if (list)
+		tally_buf_add(&page, list->levels.data, list->levels.size);
+	if (may_differ)
 		tally_parquet_deltas(chunk->values, chunk->count, is_narrow(chunk), &deltas);
-	if (!result)
-		result =
-		    make_dictionary(chunk, chunk->type == PARQUET_TEXT ? SIZE_MAX : deltas.size,
-				    &by_deltas, &dictionary);
+	result =
+	    make_dictionary(chunk, may_differ ? deltas.size : SIZE_MAX, &by_deltas, &dictionary);
 	bits = tally_parquet_bits(dictionary.count ? dictionary.count - 1 : 0);
-	if (chunk->type != PARQUET_TEXT && !by_deltas)
+	if (may_differ && !by_deltas)
 		by_deltas = deltas.size < dictionary.count * (is_narrow(chunk) ? 4ULL : 8ULL) +
 					      (size_t)chunk->count * bits / 8;
 	if (!result)
@@ -267,8 +244,8 @@ int tally_parquet_chunk_write(const struct parquet_chunk *chunk,
 	if (!result && !by_deltas) {
 		written->has_dictionary = true;
 		result = put_dictionary_page(chunk, texts, &dictionary, &ret->bytes, written);
-		tally_buf_byte(&page, (uint8_t)bits);
-		tally_parquet_runs(dictionary.places, chunk->count, bits, &page);
+		if (!result)
+			result = put_places(&dictionary, chunk, list, bits, &page);
 	} else if (!result) {
 		tally_buf_add(&page, deltas.data, deltas.size);
 		result = deltas.failed;

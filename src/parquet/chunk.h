@@ -6,17 +6,12 @@
 #include "base/map.h"
 #include "parquet/parquet.h"
 
+struct element_list;
+
 struct parquet_chunk {
 	enum parquet_type type;
-	bool in_list;
 	uint64_t *values;
 	uint32_t count, room;
-};
-
-/* How many elements each row of the group has, when there is a list. */
-struct parquet_lengths {
-	uint32_t *elements;
-	uint32_t rows, room;
 };
 
 /* What the end of the file says about a chunk that was written. */
@@ -36,10 +31,10 @@ struct parquet_pages {
 
 /* 0 or -ENOMEM. */
 int tally_parquet_chunk_add(struct parquet_chunk *chunk, uint64_t value);
-/* Makes the chunk's pages, in buffers that are empty, and what bounds its values.  `lengths` counts
- * for columns of the list alone.  0, -ENOMEM or -EIO. */
-int tally_parquet_chunk_write(const struct parquet_chunk *chunk,
-			      const struct parquet_lengths *lengths,
+/* Makes the chunk's pages, in buffers that are empty, and what bounds its values.  `list`: of a
+ * field, whose values are those of the list's elements; NULL of a plain column.  0, -ENOMEM or
+ * -EIO. */
+int tally_parquet_chunk_write(const struct parquet_chunk *chunk, const struct element_list *list,
 			      const struct tally_strings *texts, struct parquet_pages *ret);
 /* A group of so many rows, with the pages of each chunk; by any thread.  0, -ENOMEM, or -errno of
  * writing. */

@@ -12,18 +12,18 @@ unsigned tally_parquet_bits(uint64_t most)
 	return most ? 64 - (unsigned)__builtin_clzll(most) : 0;
 }
 
-/* Numbers of some bits, the lowest bit first. */
+/* Numbers of some bits, the lowest bit first, into room that was reserved. */
 struct packer {
-	struct tally_buf *to;
+	uint8_t *to;
 	unsigned __int128 bits;
 	unsigned count;
 };
 
-static void pack(struct packer *packer, uint64_t value, unsigned bits)
+static inline void pack(struct packer *packer, uint64_t value, unsigned bits)
 {
 	packer->bits |= (unsigned __int128)value << packer->count;
 	for (packer->count += bits; packer->count >= 8; packer->count -= 8) {
-		tally_buf_byte(packer->to, (uint8_t)packer->bits);
+		*packer->to++ = (uint8_t)packer->bits;
 		packer->bits >>= 8;
 	}
 }
@@ -47,11 +47,15 @@ static void put_run(uint32_t value, size_t length, unsigned bits, struct tally_b
 static void put_groups(const uint32_t *values, size_t count, unsigned bits, struct tally_buf *to)
 {
 	size_t groups = (count + GROUP - 1) / GROUP;
-	struct packer packer = {.to = to};
+	struct packer packer = {.count = 0};
 
 	thrift_varint(to, (uint64_t)groups << 1 | 1);
+	if (tally_buf_reserve(to, groups * bits))
+		return;
+	packer.to = to->data + to->size;
 	for (size_t i = 0; i < groups * GROUP; i++)
 		pack(&packer, i < count ? values[i] : 0, bits);
+	to->size += groups * bits;
 }
 
 void tally_parquet_runs(const uint32_t *values, size_t count, unsigned bits, struct tally_buf *to)
@@ -103,10 +107,14 @@ static void put_block(const uint64_t *values, size_t from, size_t until, bool na
 	thrift_varint(to, thrift_zigzag(least));
 	tally_buf_add(to, bits, sizeof(bits));
 	for (size_t mini = 0; mini * MINIBLOCK < until - from; mini++) {
-		struct packer packer = {.to = to};
+		struct packer packer = {.count = 0};
 
+		if (tally_buf_reserve(to, MINIBLOCK / 8 * bits[mini]))
+			return;
+		packer.to = to->data + to->size;
 		for (size_t i = 0; i < MINIBLOCK; i++)
 			pack(&packer, above[mini * MINIBLOCK + i], bits[mini]);
+		to->size += MINIBLOCK / 8U * bits[mini];
 	}
 }
 

@@ -56,9 +56,12 @@ void tally_parquet_rows_free(struct parquet_rows *rows);
 /* The number of a text, for these rows: equal texts have equal ones.  Bytes that are not UTF-8
  * become U+FFFD.  Below 0: -ENOMEM. */
 int64_t tally_parquet_text(struct parquet_rows *rows, const char *text, size_t length);
-/* A row: a value for each plain column, and `count` elements of the list with a value for each
- * field.  0, -ENOMEM, or -errno of writing. */
-int tally_parquet_row(struct parquet_rows *rows, const uint64_t *values, const uint64_t *elements,
+/* The number of an element of the list, for these rows: a value for each field; equal elements have
+ * equal ones.  Below 0: -ENOMEM. */
+int64_t tally_parquet_element(struct parquet_rows *rows, const uint64_t *values);
+/* A row: a value for each plain column, and the numbers of the `count` elements of its list.  0,
+ * -ENOMEM, or -errno of writing. */
+int tally_parquet_row(struct parquet_rows *rows, const uint64_t *values, const uint32_t *elements,
 		      uint32_t count);
 /* Moves the rows of another thread, of a table without a list, behind these.  0 or -ENOMEM. */
 int tally_parquet_rows_take(struct parquet_rows *rows, struct parquet_rows *from);

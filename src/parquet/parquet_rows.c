@@ -6,6 +6,7 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "parquet/chunk.h"
+#include "parquet/element_list.h"
 #include "parquet/sorted_rows.h"
 
 /* A group ends with so many rows, or values in all its columns: some 64 MB. */
@@ -15,10 +16,11 @@
 struct parquet_rows {
 	struct parquet_writer *writer;
 	const struct parquet_table *table;
-	struct parquet_chunk *chunks;       /* plain columns, then fields */
-	struct parquet_pages *pages;        /* by chunk, while a group is written */
-	uint32_t chunk_count, most, values; /* values: in the group so far */
-	struct parquet_lengths lengths;
+	struct parquet_chunk *chunks; /* plain columns, then fields */
+	struct parquet_pages *pages;  /* by chunk, while a group is written */
+	uint32_t chunk_count, most;
+	uint32_t count, values; /* rows and values in the group so far */
+	struct element_list list;
 	struct tally_strings texts;
 };
 
@@ -33,6 +35,7 @@ int tally_parquet_rows_new(struct parquet_writer *writer, uint32_t most, struct 
 	rows->table = table;
 	rows->most = most ? most : GROUP_ROWS;
 	rows->chunk_count = (uint32_t)(table->column_count + table->field_count);
+	rows->list.field_count = (uint32_t)table->field_count;
 	rows->chunks = calloc(rows->chunk_count, sizeof(*rows->chunks));
 	rows->pages = calloc(rows->chunk_count, sizeof(*rows->pages));
 	if (!rows->chunks || !rows->pages) {
@@ -44,7 +47,6 @@ int tally_parquet_rows_new(struct parquet_writer *writer, uint32_t most, struct 
 
 		rows->chunks[i].type =
 		    in_list ? table->fields[i - table->column_count].type : table->columns[i].type;
-		rows->chunks[i].in_list = in_list;
 	}
 	*ret = rows;
 	return 0;
@@ -61,7 +63,7 @@ void tally_parquet_rows_free(struct parquet_rows *rows)
 	}
 	free(rows->chunks);
 	free(rows->pages);
-	free(rows->lengths.elements);
+	tally_element_list_done(&rows->list);
 	tally_strings_done(&rows->texts);
 	free(rows);
 }
@@ -103,44 +105,40 @@ static int encode_chunk(void *context, unsigned worker, size_t number)
 	(void)worker;
 	tally_buf_clear(&pages->bytes);
 	tally_buf_clear(&pages->bounds);
-	return tally_parquet_chunk_write(&rows->chunks[number], &rows->lengths, &rows->texts,
-					 pages);
+	return tally_parquet_chunk_write(&rows->chunks[number],
+					 number < rows->table->column_count ? NULL : &rows->list,
+					 &rows->texts, pages);
 }
 
 int tally_parquet_rows_write(struct parquet_rows *rows, unsigned threads)
 {
 	int result = 0;
 
-	if (!rows->lengths.rows)
+	if (!rows->count)
 		return 0;
 	if (rows->table->order_count)
 		result = tally_parquet_sort_rows(rows->chunks, rows->chunk_count,
 						 rows->table->order, rows->table->order_count);
+	if (!result && rows->table->list)
+		result = tally_element_list_finish(&rows->list,
+						   &rows->chunks[rows->table->column_count]);
 	if (!result)
 		result = tally_pool_run(threads, rows->chunk_count, encode_chunk, rows);
 	if (!result)
-		result = tally_parquet_put_group(rows->writer, rows->lengths.rows, rows->pages);
+		result = tally_parquet_put_group(rows->writer, rows->count, rows->pages);
 	for (uint32_t i = 0; i < rows->chunk_count; i++)
 		rows->chunks[i].count = 0;
-	rows->lengths.rows = 0;
-	rows->values = 0;
+	tally_element_list_next(&rows->list);
+	rows->count = rows->values = 0;
 	return result;
 }
 
-static int add_length(struct parquet_lengths *lengths, uint32_t count)
+int64_t tally_parquet_element(struct parquet_rows *rows, const uint64_t *values)
 {
-	uint32_t room = array_room(lengths->room, lengths->rows + 1, 1024);
-
-	if (room != lengths->room) {
-		if (!array_resize(&lengths->elements, room, sizeof(*lengths->elements)))
-			return -ENOMEM;
-		lengths->room = room;
-	}
-	lengths->elements[lengths->rows++] = count;
-	return 0;
+	return tally_element_list_number(&rows->list, values);
 }
 
-int tally_parquet_row(struct parquet_rows *rows, const uint64_t *values, const uint64_t *elements,
+int tally_parquet_row(struct parquet_rows *rows, const uint64_t *values, const uint32_t *elements,
 		      uint32_t count)
 {
 	const struct parquet_table *table = rows->table;
@@ -148,17 +146,13 @@ int tally_parquet_row(struct parquet_rows *rows, const uint64_t *values, const u
 
 	for (size_t i = 0; i < table->column_count && !result; i++)
 		result = tally_parquet_chunk_add(&rows->chunks[i], values[i]);
-	for (uint32_t element = 0; element < count; element++)
-		for (size_t i = 0; i < table->field_count && !result; i++)
-			result =
-			    tally_parquet_chunk_add(&rows->chunks[table->column_count + i],
-						    elements[element * table->field_count + i]);
-	if (!result)
-		result = add_length(&rows->lengths, count);
+	if (!result && table->list)
+		result = tally_element_list_add(&rows->list, elements, count);
 	if (result)
 		return result;
+	rows->count++;
 	rows->values += (uint32_t)(table->column_count + count * table->field_count);
-	return rows->lengths.rows < rows->most && rows->values < GROUP_VALUES
+	return rows->count < rows->most && rows->values < GROUP_VALUES
 		   ? 0
 		   : tally_parquet_rows_write(rows, 1);
 }
@@ -166,7 +160,7 @@ int tally_parquet_row(struct parquet_rows *rows, const uint64_t *values, const u
 int tally_parquet_rows_take(struct parquet_rows *rows, struct parquet_rows *from)
 {
 	uint64_t *texts = calloc(from->texts.count + 1, sizeof(*texts));
-	uint32_t count = from->lengths.rows;
+	uint32_t count = from->count;
 	int result = texts ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < from->texts.count && !result; i++) {
@@ -187,10 +181,8 @@ int tally_parquet_rows_take(struct parquet_rows *rows, struct parquet_rows *from
 		}
 		from->chunks[i].count = 0;
 	}
-	for (uint32_t row = 0; row < count && !result; row++)
-		result = add_length(&rows->lengths, 0);
-	from->lengths.rows = 0;
-	from->values = 0;
+	rows->count += count;
+	from->count = from->values = 0;
 	free(texts);
 	return result;
 }
