@@ -257,14 +257,19 @@ static uint32_t stack_below(struct folded *folded, uint32_t name, uint32_t conte
 static int name_of(struct folded *folded, const struct sum_context *context, uint32_t *ret)
 {
 	const struct tally_export_options *options = &folded->convert->options;
+	const char *comm = context->comm ? context->comm : "";
+	size_t length = strlen(comm);
 	struct tally_buf text = {0};
 	int64_t number = -ENOMEM;
 
-	for (const char *at = context->comm ? context->comm : ""; *at; at++)
-		if (*at == ' ' || *at == ';')
-			tally_buf_byte(&text, *at == ' ' ? '_' : ':');
+	/* In the text, the last blanks are before the thread's number. */
+	while (length > 1 && comm[length - 1] == ' ')
+		length--;
+	for (size_t i = 0; i < length; i++)
+		if (comm[i] == ' ' || comm[i] == ';')
+			tally_buf_byte(&text, comm[i] == ' ' ? '_' : ':');
 		else
-			tally_text_add_escaped(&text, at, 1);
+			tally_text_add_escaped(&text, &comm[i], 1);
 	if (options->with_tid)
 		tally_buf_printf(&text, "-%d/%d", (int)context->pid, (int)context->tid);
 	else if (options->with_pid)

@@ -165,6 +165,13 @@ agree_with_others() { # recording
 	[ "${#lines[@]}" -eq 6 ]
 }
 
+@test "folded stacks lack the blanks that a command's name ends with" {
+	printf 'comm 5 a_name__\nsample 5 1000 user 1000\n' | python3 "$BATS_TEST_DIRNAME/recording.py" blanks.data chains
+	LC_ALL=C sed -i 's/a_name__/a name  /' blanks.data
+	run -0 --separate-stderr "$TALLY" export --to folded blanks.data
+	[ "$output" = "a_name;[unknown] 1000" ]
+}
+
 @test "the same recording gives the same bytes, from a stream, compressed, or archived" {
 	for format in $FORMATS; do
 		[ "$format" != sqlite ] || continue # which names the file
