@@ -3,10 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/cell.h"
+#include "profile/profile.h"
 #include "session/session_packages.h"
-
-/* Rows come largest first; rows after so many add little. */
-#define ROWS_MOST 16384U
 
 void tally_nameless_add(struct nameless *nameless, const struct tally_frame *frame, uint64_t period)
 {
@@ -79,26 +77,22 @@ int tally_nameless_choose(const struct tally_session *session, uint64_t least,
 int tally_nameless_find(const struct tally_profile *profile, size_t event, uint64_t least,
 			struct nameless *ret)
 {
-	const struct tally_session *session = tally_profile_session(profile);
+	const struct tally_rows *rows = &profile->rows;
 	struct tally_profile_event of = {.size = sizeof(of)};
-	const char *const *keys;
-	size_t count;
-	bool symbols = false;
-	uint64_t rows;
 
 	tally_profile_event(profile, event, &of);
-	rows = of.row_count < ROWS_MOST ? of.row_count : ROWS_MOST;
 	*ret = (struct nameless){.total = of.total};
-	keys = tally_profile_keys(profile, &count);
-	for (size_t i = 0; i < count; i++)
-		symbols |= !strcmp(keys[i], "symbol");
-	for (uint64_t i = 0; symbols && i < rows; i++) {
-		struct tally_profile_row row = {.size = sizeof(row)};
+	for (uint32_t i = rows->event_first[event];
+	     profile->keys.symbol && i < rows->event_first[event + 1]; i++) {
+		const struct tally_row *row = &rows->list[i];
+		struct tally_frame frame;
 
-		tally_profile_row(profile, event, i, &row);
-		tally_nameless_add(ret, &row.frame, row.self);
+		if (!row->self)
+			continue;
+		frame = tally_session_frame(profile->session, row->key);
+		tally_nameless_add(ret, &frame, row->self);
 	}
-	return tally_nameless_choose(session, least, ret);
+	return tally_nameless_choose(profile->session, least, ret);
 }
 
 void tally_nameless_done(struct nameless *nameless)

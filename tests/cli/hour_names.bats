@@ -236,6 +236,15 @@ END
 	grep -qx "# No symbols, 100.00%: ${path##*/} (Debian package $package-dbgsym)" got
 }
 
+@test "13.13: the share without symbols is of all rows, however many there are" {
+	{
+		printf 'comm 5 x\nmap 5 10000000 100000 0 /nonexistent/program\n'
+		for ((i = 0; i < 20000; i++)); do printf 'sample 5 %x\n' $((0x10000000 + 16 * i)); done
+	} | python3 "$HERE/recording.py" many.data
+	"$TALLY" report --stdio -i many.data >got
+	grep -q '^# No symbols, 100.00%: program' got
+}
+
 @test "13.12: the header says why kernel functions have no names, and what to do" {
 	printf '0000000000000000 T _text\n0000000000000000 T vfs_read\n0000000000000000 T _etext\n' >zeros
 	{
