@@ -2,19 +2,18 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/param.h>
 #include "file/data_file.h"
 #include "file/extent.h"
 #include "file/flatten.h"
 #include "wire/record_size.h"
 
-/* What a counter of a processor, or the kernel's clock, can count between two samples: 15 hours of
- * a cycle every 0.2 ns.  A larger sample_period is valid if the attr asks for it. */
-#define PERIOD_MOST ((uint64_t)1 << 48)
+/* The largest period of a sample: two years in ns, the unit of tracepoints' __perf_count() and of
+ * off-CPU time.  Kernels write periods that no processor can have counted, but smaller ones than
+ * this.  A larger sample_period is valid if the attr asks for it. */
+#define PERIOD_MOST ((uint64_t)1 << 56)
 
-/* Tracepoints count 1, or what their __perf_count() says: in Linux these are times in ns, as of
- * sched:sched_stat_sleep.  Samples of off-CPU time, which are of bpf-output events, count such
- * times, too.  This is two years. */
-#define TIME_MOST ((uint64_t)1 << 56)
+#define LOST_MOST ((uint64_t)1 << 48)
 
 /* Newer kernels and tools may define record types up to here; today there are 23 of the kernel and
  * 22 of perf. */
@@ -25,11 +24,7 @@
 
 static uint64_t period_most(const struct tally_attr *attr)
 {
-	bool time = attr->type == PERF_TYPE_TRACEPOINT ||
-		    (attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_BPF_OUTPUT);
-	uint64_t most = time ? TIME_MOST : PERIOD_MOST;
-
-	return !attr->freq && attr->sample_period > most ? attr->sample_period : most;
+	return attr->freq ? PERIOD_MOST : MAX(attr->sample_period, PERIOD_MOST);
 }
 
 int tally_file_trust_init(struct tally_data *data)
@@ -119,9 +114,9 @@ bool tally_file_trusts_other(const struct tally_data *data, const struct tally_r
 		return false;
 	switch (record->type) {
 	case PERF_RECORD_LOST: /* header, id, lost */
-		return record->size >= 24 && load_u64(record->bytes + 16) <= PERIOD_MOST;
+		return record->size >= 24 && load_u64(record->bytes + 16) <= LOST_MOST;
 	case PERF_RECORD_LOST_SAMPLES: /* header, lost */
-		return record->size >= 16 && load_u64(record->bytes + 8) <= PERIOD_MOST;
+		return record->size >= 16 && load_u64(record->bytes + 8) <= LOST_MOST;
 	case PERF_RECORD_HEADER_EVENT_TYPE: /* no reader uses its text, which may lack its end */
 		return true;
 	default:

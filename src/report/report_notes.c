@@ -17,6 +17,9 @@
 
 #define BINARIES_MOST 3U
 
+/* Cycles of an hour at 5 GHz. */
+#define PERIOD_PROBABLE (1ULL << 44)
+
 /* How the name of a thread's anonymous code begins. */
 #define JIT_NAME "[JIT]"
 
@@ -88,10 +91,46 @@ static void put_chains(const struct tally_profile *profile, size_t event, struct
 			 cut.where ? ", " : "", cut.where ? cut.where : "", cut.remedy);
 }
 
+/* Whose periods are times that threads waited, or were asked for. */
+static bool may_be_large(const struct tally_attr *attr)
+{
+	return attr->type == PERF_TYPE_TRACEPOINT ||
+	       (attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_BPF_OUTPUT) ||
+	       (!attr->freq && attr->sample_period > PERIOD_PROBABLE);
+}
+
+/* A kernel that sets periods by a frequency can get them wrong by orders of magnitude. */
+static void put_improbable(const struct tally_profile *profile, size_t event, struct tally_buf *to)
+{
+	const struct tally_data *data = tally_session_data(profile->session);
+	const struct tally_rows *rows = &profile->rows;
+	struct tally_profile_event of = {.size = sizeof(of)};
+	uint64_t periods = 0;
+
+	tally_profile_event(profile, event, &of);
+	if (of.total <= PERIOD_PROBABLE || may_be_large(&tally_data_event(data, event)->attr))
+		return;
+	for (uint32_t i = rows->event_first[event]; i < rows->event_first[event + 1]; i++) {
+		const struct tally_row *row = &rows->list[i];
+
+		if (row->samples && row->self / row->samples > PERIOD_PROBABLE)
+			periods += row->self;
+	}
+	if (tally_cell_share(periods, of.total) < KERNEL_LEAST)
+		return;
+	tally_buf_text(to, "# Improbable counts, at least ");
+	tally_cell_percent(to, tally_cell_share(periods, of.total));
+	tally_buf_printf(to,
+			 ": of samples that count more than an hour of a processor each, by a "
+			 "fault of the kernel or damage; --filter 'period <= %llu' leaves them out\n",
+			 PERIOD_PROBABLE);
+}
+
 int tally_report_notes(const struct tally_profile *profile, size_t event, struct tally_buf *to)
 {
 	int result = put_nameless(profile, event, to);
 
+	put_improbable(profile, event, to);
 	if (!result)
 		put_chains(profile, event, to);
 	return result ? result : to->failed;

@@ -57,15 +57,20 @@ events() {
 	run -0 "$TALLY" report -i out.data --stdio
 }
 
-@test "13.1: a sample of a tracepoint or of off-CPU time may count days in ns, but not centuries" {
-	local kind
-	for kind in trace-period off-cpu-period; do
+@test "13.1: a sample may count days in ns, as tracepoints, off-CPU time and wrong kernels do, but not centuries" {
+	local kind improbable
+	for kind in trace-period off-cpu-period clock-period; do
+		improbable=0
+		[ "$kind" != clock-period ] || improbable=1
 		make "$kind" f.data
 		[ "$(samples f.data)" = 101 ]
 		[ "$(events f.data)" = 1125899906942624 ] # 100 of 1000, and 2^50
 		run -1 --separate-stderr "$TALLY" report -i f.data --stdio
 		[[ "$stderr" == *"damaged at 1 place, the first at offset 2272 (the record at byte 2272 (SAMPLE, 40 bytes) is invalid)"* ]]
+		[ "$(grep -c '^# Improbable counts, at least 100.00%: of samples' <<<"$output")" = "$improbable" ]
 	done
+	run -1 --separate-stderr "$TALLY" report -i f.data --stdio --filter 'period <= 17592186044416'
+	[[ "$output" != *"Improbable"* && "$output" == *"# Shown: 100 of 101 samples"* ]]
 }
 
 @test "13.27: build-ids of odd sizes, as perf inject -b writes them, cost no sample" {

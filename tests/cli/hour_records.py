@@ -67,6 +67,7 @@ if __name__ == "__main__":
         "spoilt": lambda: spoilt(2000, 4500, int(sys.argv[3])),
         "period": lambda: made(some + [sample(50, 6771489758615117247)] + some),
         "trace-period": lambda: made(timed, attr_type=2),
+        "clock-period": lambda: made(timed),
         "off-cpu-period": lambda: made(timed, attr_type=1, config=10),
         "build-ids": lambda: made([build_id("/bin/a"), build_id("/bin/" + "b" * 70)] + some + [build_id("/c")] + some),
         "odd": lambda: made(some + [record(10, bytes(101))] + some),
