@@ -142,9 +142,9 @@ struct tally_frame {
 	uint32_t image; /* number, for grouping; UINT32_MAX: none */
 	bool inlined;   /* the function is part of the symbol at `place`, as debug information
 			 * says */
-	/* There is no symbol, but `place` is where the function starts. `address` is the same place
-	 * as an address of the file, as objdump shows it. */
-	bool function;
+	bool function; /* there is no symbol, but `place` is where the function starts */
+	/* `place` as reports show it: of a function without a symbol as an address of the file, as
+	 * objdump has it; of a kernel module from where that was loaded. */
 	uint64_t address;
 };
 

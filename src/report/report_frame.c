@@ -34,7 +34,7 @@ void tally_report_symbol(struct tally_buf *to, const struct tally_frame *frame)
 		return;
 	}
 	tally_buf_add(to, "0x", 2);
-	tally_cell_hex(to, frame->place, 16);
+	tally_cell_hex(to, frame->address, 16);
 }
 
 void tally_report_frame(struct tally_buf *to, const struct tally_frame *frame)

@@ -751,6 +751,12 @@ static const struct tally_symbol *symbol_of(const struct tally_frame_image *imag
 				  row->symbol < FUNCTION ? INLINED_IN(row->symbol) : row->symbol);
 }
 
+static bool is_module(const struct tally_frame_image *image)
+{
+	return image->level == 'k' && image->image &&
+	       tally_image_kind(image->image) == TALLY_IMAGE_MODULE;
+}
+
 struct tally_frame tally_frames_get(const struct tally_frames *frames, uint32_t frame)
 {
 	const struct frame_row *row = plain_row(frames, frame);
@@ -781,6 +787,8 @@ struct tally_frame tally_frames_get(const struct tally_frames *frames, uint32_t 
 		result.symbol = of->symbol;
 		result.place = of->place;
 	}
+	if (!result.function)
+		result.address = is_module(image) ? result.place - image->base : result.place;
 	return result;
 }
 

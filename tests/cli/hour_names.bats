@@ -379,3 +379,15 @@ END
 		grep -q 'Cut call chains, 25.00%' got || { cat got; return 1; }
 	done
 }
+
+@test "17: code of a kernel module without symbols is shown by its offset in that, as perf shows it" {
+	{
+		echo 'comm 5 prog'
+		echo 'module ffffffffc0ac2000 f0000 /lib/modules/0.0.0/kernel/fs/nosuch.ko'
+		echo 'sample 5 ffffffffc0ac543b'
+		echo 'sample 5 ffffffffd0ac543b'
+	} | python3 "$HERE/recording.py" module.data
+	"$TALLY" report --stdio -i module.data >got
+	grep -q ' \[nosuch\]  *\[k\] 0x000000000000343b$' got
+	grep -q ' \[unknown\]  *\[k\] 0xffffffffd0ac543b$' got
+}
