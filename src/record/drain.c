@@ -50,13 +50,30 @@ size_t tally_drain_looked(struct tally_drain *drain, size_t index)
 	return looked;
 }
 
-void tally_drain_turn(struct tally_drain *drain, struct tally_writer *writer)
+int tally_drain_turn(struct tally_drain *drain, struct tally_writer *writer,
+		     const struct tally_buf *waited, struct tally_error *error)
 {
+	struct iovec iovec = {waited->data, waited->size};
+
 	tally_drain_workers_free(drain->workers);
 	drain->workers = NULL;
 	drain->writer = writer;
-	drain->appended = drain->waits = false;
-	drain->since_mark = 0;
+	drain->appended = waited->size != 0;
+	drain->waits = false;
+	drain->since_mark = waited->size;
+	return waited->size ? tally_writer_append(writer, &iovec, 1, error) : 0;
+}
+
+static int append(struct tally_drain *drain, const struct iovec *iovecs, int count,
+		  struct tally_error *error)
+{
+	struct tally_buf *waiting = drain->waiting;
+
+	if (!waiting)
+		return tally_writer_append(drain->writer, iovecs, count, error);
+	for (int i = 0; i < count; i++)
+		tally_buf_add(waiting, iovecs[i].iov_base, iovecs[i].iov_len);
+	return waiting->failed ? tally_fail(error, waiting->failed, -1, "out of memory") : 0;
 }
 
 int tally_drain_flush(struct tally_drain *drain, struct tally_error *error)
@@ -64,8 +81,7 @@ int tally_drain_flush(struct tally_drain *drain, struct tally_error *error)
 	int result = 0;
 
 	if (drain->iovec_count)
-		result =
-		    tally_writer_append(drain->writer, drain->iovecs, drain->iovec_count, error);
+		result = append(drain, drain->iovecs, drain->iovec_count, error);
 	if (result < 0)
 		return result;
 	for (int i = 0; i < drain->taken_count; i++)
@@ -196,7 +212,7 @@ static bool want_workers(struct tally_drain *drain)
 	unsigned threads = drain->workers_forced ? drain->workers_forced : drain->workers_most;
 
 	if ((!drain->workers_on && !drain->workers_forced) || drain->sideband_only ||
-	    drain->flush_least || drain->side_copy || drain->side_kept)
+	    drain->flush_least || drain->side_copy || drain->side_kept || drain->waiting)
 		return false;
 	if (!drain->workers &&
 	    tally_drain_workers_new(threads, drain->set, drain->writer, &drain->workers)) {
@@ -260,7 +276,7 @@ static int append_blocked(struct tally_drain *drain, struct tally_error *error)
 {
 	const struct tally_buf *samples = &drain->off_cpu->samples;
 	const struct iovec iovec = {samples->data, samples->size};
-	int result = samples->size ? tally_writer_append(drain->writer, &iovec, 1, error) : 0;
+	int result = samples->size ? append(drain, &iovec, 1, error) : 0;
 
 	if (result < 0)
 		return result;
@@ -330,7 +346,7 @@ int tally_drain_round(struct tally_drain *drain, bool checkpoint, struct tally_e
 {
 	int result;
 
-	if (drain->unwinder)
+	if (drain->unwinder || drain->waiting)
 		return 0; /* whoever writes the pass ends it */
 	/* A round says that all rings were read. */
 	if (drain->skipped)

@@ -39,7 +39,8 @@ struct tally_drain {
 	bool waits;          /* a stream: of the last round some may wait for a pass to end */
 	size_t fullest;      /* of the last pass: bytes in the fullest ring, in 1/256 */
 	struct tally_off_cpu *off_cpu; /* NULL: offcpu-time is not recorded */
-	struct tally_buf *side_copy;   /* gets the side-band of a pass, too; NULL: nothing does */
+	struct tally_buf *waiting;   /* gets what is for a file that is not open yet; NULL: it is */
+	struct tally_buf *side_copy; /* gets the side-band of a pass, too; NULL: nothing does */
 	size_t *looked; /* of each ring, bytes whose mappings are known already; NULL: none */
 	struct tally_side_kept *side_kept; /* gets it instead of the file; NULL: the file does */
 	/* When the recorder unwinds: passes fill a block, instead of the file. */
@@ -66,8 +67,9 @@ int tally_drain_init(struct tally_drain *drain, struct tally_openset *set,
 		     struct tally_writer *writer, struct tally_build_ids *build_ids);
 void tally_drain_done(struct tally_drain *drain);
 
-/* What comes next goes to another file. Between two passes. */
-void tally_drain_turn(struct tally_drain *drain, struct tally_writer *writer);
+/* What comes next goes to another file, behind what waited for it. Between two passes. */
+int tally_drain_turn(struct tally_drain *drain, struct tally_writer *writer,
+		     const struct tally_buf *waited, struct tally_error *error);
 
 /* Of a ring: what comes first was looked at before this pass. Then that is forgotten. */
 size_t tally_drain_looked(struct tally_drain *drain, size_t index);

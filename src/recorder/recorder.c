@@ -132,6 +132,7 @@ int tally_recorder_new(const struct tally_recorder_options *options, struct tall
 	recorder->stop_fd = recorder->stream_fd = recorder->orders.fd = -1;
 	recorder->workload.pid_fd = recorder->workload.go_fd = recorder->workload.failed_fd = -1;
 	tally_build_ids_init(&recorder->build_ids);
+	recorder->file_ids = &recorder->build_ids;
 	result = tally_options_take(&recorder->options, sizeof(recorder->options), options);
 	if (result) {
 		tally_fail(error, result, -1,

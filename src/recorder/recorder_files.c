@@ -128,7 +128,7 @@ struct tally_describe tally_recorder_describing(struct tally_recorder *recorder)
 	    .plan = &recorder->plan,
 	    .targets = &recorder->targets,
 	    .command = recorder->workload.pid,
-	    .build_ids = &recorder->build_ids,
+	    .build_ids = recorder->file_ids,
 	    .text = &recorder->kernel_text,
 	};
 }
@@ -204,9 +204,8 @@ static int close_writer(struct tally_recorder *recorder, struct tally_writer **w
 			struct tally_error *error)
 {
 	struct tally_writer *writer = *which;
-	int result = recorder->options.no_build_ids
-			 ? 0
-			 : tally_build_ids_write(&recorder->build_ids, writer);
+	int result =
+	    recorder->options.no_build_ids ? 0 : tally_build_ids_write(recorder->file_ids, writer);
 
 	if (result)
 		return tally_fail(error, result, -1, "build-ids: %s", strerror(-result));

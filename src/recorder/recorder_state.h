@@ -48,6 +48,7 @@ struct tally_recorder {
 	struct tally_plan plan;
 	struct tally_openset set;
 	struct tally_build_ids build_ids;
+	struct tally_build_ids *file_ids; /* of the file that `writer` has */
 	struct tally_writer *writer;
 	struct tally_writer *stacks_writer;           /* of options.stacks_output */
 	struct tally_unwinder *unwinder;              /* NULL: no chains are made here */

@@ -202,6 +202,38 @@ size, time and signal are checked above"
 	run -0 "$TALLY" info -i c.data --strict
 }
 
+@test "16: no sample is lost while a file gets its name slowly" {
+	command -v cc >/dev/null || skip "no compiler: no slow file system is made"
+	cat >slow.c <<-'EOF'
+		#define _GNU_SOURCE
+		#include <dlfcn.h>
+		#include <time.h>
+		int renameat2(int a, const char *from, int b, const char *to, unsigned flags) {
+			struct timespec wait = {3, 0};
+			int (*next)(int, const char *, int, const char *, unsigned) = dlsym(RTLD_NEXT, "renameat2");
+			nanosleep(&wait, 0);
+			return next(a, from, b, to, flags);
+		}
+	EOF
+	cc -shared -fPIC -o slow.so slow.c -ldl
+	LD_PRELOAD=$PWD/slow.so "$TALLY" record -m 4 -e cpu-clock -F 5000 --switch-output -o slow.data -- \
+		env -u LD_PRELOAD sh -c 'while :; do :; done' 2>said &
+	local recorder=$!
+	sleep 1
+	kill -USR2 "$recorder"
+	sleep 4
+	kill -INT "$recorder"
+	wait "$recorder" || true
+	grep -q 'none lost' said
+	local files=(slow.data.*)
+	[ "${#files[@]}" = 2 ]
+	# What came while the first one got its name is in the second one.
+	[ "$("$TALLY" script -i "${files[1]}" -F time | tr -d : |
+		awk 'NR == 1 { first = $1 } END { print ($1 - first > 2.5) }')" = 1 ]
+	whole "${files[0]}"
+	whole "${files[1]}"
+}
+
 @test "16: --control enables and disables one event by its name" {
 	mkfifo orders answers
 	exec 8<>orders 9<>answers
@@ -222,8 +254,7 @@ size, time and signal are checked above"
 	wait "$recorder" || true
 	grep -q "unknown event 'cpu-cloc'; did you mean cpu-clock" said
 	"$TALLY" script -i c.data -F event >events
-	[ "$(grep -c task-clock events)" -gt 100 ]
-	[ "$(grep -c cpu-clock events)" -lt 50 ]
+	[ "$(grep -c task-clock events)" -gt "$(($(grep -c cpu-clock events) + 20))" ]
 }
 
 @test "the unit of examples records as it says, and systemd takes it" {
