@@ -53,7 +53,8 @@ static uint64_t symbol_to_of(const struct profile_keys *keys, const struct key_r
 	return row->branch ? frame_at(row, row->branch->to) : KEY_UNKNOWN;
 }
 
-/* An address as the symbol that it is in and the offset in that. */
+/* An address as the symbol that it is in and the offset in that; without a symbol it is the place
+ * in the binary, as in perf. */
 static uint64_t address_text(const struct profile_keys *keys, const struct key_row *row,
 			     uint64_t addr)
 {
@@ -66,12 +67,16 @@ static uint64_t address_text(const struct profile_keys *keys, const struct key_r
 		return KEY_UNKNOWN;
 	tally_buf_printf(&text, "[%c] ", location.mapped ? location.level : 'H');
 	if (!location.symbol)
-		tally_buf_printf(&text, "0x%016llx", (unsigned long long)addr);
+		tally_buf_printf(&text, "0x%016llx",
+				 (unsigned long long)(location.mapped ? location.place : addr));
 	else
 		tally_buf_text(&text, location.symbol);
 	if (location.symbol && location.place != location.symbol_start)
 		tally_buf_printf(&text, "+0x%llx",
 				 (unsigned long long)(location.place - location.symbol_start));
+	/* Behind the text that is shown: equal places of two binaries are two rows. */
+	tally_buf_byte(&text, '\0');
+	tally_buf_text(&text, location.mapped && location.image_path ? location.image_path : "");
 	if (!text.failed)
 		number = tally_key_texts_put(keys->texts, (const char *)text.data, text.size);
 	tally_buf_done(&text);

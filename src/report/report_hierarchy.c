@@ -67,6 +67,7 @@ static unsigned indent_of(const struct hierarchy *of)
 
 /* --- lines --- */
 
+/* A sum among the keys (-s comm,sample) makes no difference: its line has all of the line above. */
 static int compare_keys(const struct hierarchy *of, unsigned first, unsigned last, uint64_t a,
 			uint64_t b)
 {
@@ -75,7 +76,8 @@ static int compare_keys(const struct hierarchy *of, unsigned first, unsigned las
 	int result = 0;
 
 	for (unsigned i = first; i < last && !result; i++)
-		result = tally_report_field_compare(&of->table->fields[i], &left, &right);
+		if (of->table->fields[i].key)
+			result = tally_report_field_compare(&of->table->fields[i], &left, &right);
 	return result;
 }
 
@@ -270,13 +272,19 @@ static void put_keys(const struct hierarchy *of, uint32_t line, unsigned depth, 
 {
 	const struct tally_report_options *options = of->table->options;
 	const struct tally_profile_row row = report_table_row(of->table, of->lines[line].row);
-	struct tally_buf text = {0};
+	struct tally_buf text = {0}, cell = {0}, one = {0};
 	size_t room = options->width > used + KEY_LEAST ? options->width - used : KEY_LEAST, at = 0;
 
 	for (unsigned i = of->level_first[depth]; i < of->level_first[depth + 1]; i++) {
 		size_t start = text.size, width;
 
-		tally_report_field_text(&of->table->fields[i], &row, of->table->facts.total, &text);
+		if (of->table->fields[i].key) {
+			tally_report_field_text(&of->table->fields[i], &row, of->table->facts.total,
+						&text);
+		} else {
+			put_sum(of, line, &of->table->fields[i], &cell, &one);
+			tally_buf_add(&text, cell.data, cell.size);
+		}
 		if (text.failed || i + 1 == of->level_first[depth + 1])
 			break;
 		width = tally_cell_columns((const char *)text.data + start, text.size - start);
@@ -294,6 +302,8 @@ static void put_keys(const struct hierarchy *of, uint32_t line, unsigned depth, 
 	else
 		tally_buf_add(of->to, text.data + at, text.size - at);
 	tally_buf_done(&text);
+	tally_buf_done(&cell);
+	tally_buf_done(&one);
 }
 
 static bool is_shown(const struct hierarchy *of, uint32_t line)

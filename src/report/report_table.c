@@ -125,6 +125,24 @@ static int make_order(struct report_table *table)
 	return 0;
 }
 
+/* Leaves out the rows in which the group's leader has less than so many percent of its total, as
+ * perf does. */
+static void drop_small(struct report_group *group, double percent)
+{
+	double total = (double)group->totals[0];
+	uint64_t kept = 0;
+
+	for (uint64_t at = 0; at < group->row_count; at++) {
+		double sum = (double)tally_report_group_row(group, at).children;
+
+		if (percent <= 0 || (total > 0 && sum * 100 >= percent * total))
+			memmove(group->rows + kept++ * group->count,
+				group->rows + at * group->count,
+				group->count * sizeof(*group->rows));
+	}
+	group->row_count = kept;
+}
+
 int tally_report_table_rows(struct report_table *table, size_t event)
 {
 	table->event = event;
@@ -151,6 +169,8 @@ int tally_report_table_rows(struct report_table *table, size_t event)
 			     ? tally_report_group_make(table->profile, first, count,
 						       table->options->group_sort, &table->group)
 			     : 0;
+		if (!result && count > 1 && !table->options->hierarchy)
+			drop_small(&table->group, table->options->percent_limit);
 		if (result || count > 1) {
 			table->row_count = table->group.row_count;
 			return result;
