@@ -42,7 +42,7 @@ struct annotate {
 	double percent_limit;
 	int together; /* enum together */
 	bool source, hide_source, hot, json, lines, full_paths, encoding, samples, total_period;
-	bool intel, stdio, quiet, skip_missing, strict;
+	bool intel, stdio, quiet, skip_missing, strict, force;
 	unsigned verbose;
 };
 
@@ -318,6 +318,7 @@ int cmd_annotate(int argc, char **argv)
 	    CLI_INPUT(annotate.input),
 	    CLI_BINARIES(annotate.binaries),
 	    CLI_STRICT(annotate.strict),
+	    CLI_FORCE(annotate.force),
 	    CLI_MAX_EXPAND(annotate.max_expand),
 	    {CLI_STRING, 0, "prefix", "DIR", "put this before absolute paths of source files",
 	     .to = &annotate.prefix},

@@ -61,7 +61,7 @@ struct diff {
 	double noise;
 	uint64_t order, max_expand;
 	unsigned verbose;
-	bool baseline_only, period, formula, relative, quiet, json, changed, stdio, strict,
+	bool baseline_only, period, formula, relative, quiet, json, changed, stdio, strict, force,
 	    no_source;
 };
 
@@ -359,6 +359,7 @@ int cmd_diff(int argc, char **argv)
 	    CLI_BINARIES(diff.binaries),
 	    CLI_NO_DEMANGLE(diff.binaries),
 	    CLI_STRICT(diff.strict),
+	    CLI_FORCE(diff.force),
 	    CLI_MAX_EXPAND(diff.max_expand),
 	    {CLI_GROUP, .help = "Rows"},
 	    {CLI_CALL, 's', "sort", "KEYS",

@@ -71,7 +71,8 @@ struct report {
 	struct name_list typed; /* names that are not the library's, to be freed */
 	bool typed_column;      /* the first of them by -F */
 	bool title_self;        /* the columns are those of -s with sums, and there are children */
-	bool strict, children, addresses, show_samples, show_total_period, quiet, stdio, relative;
+	bool strict, force, children, addresses, show_samples, show_total_period, quiet, stdio,
+	    relative;
 	int screen;     /* --tui: 1, --no-tui: 0; -1: where there is a terminal */
 	bool no_screen; /* unless --tui asks for it */
 	bool show_modes;

@@ -81,6 +81,7 @@ size_t report_input_rows(struct report *report, struct cli_option *to)
 	    {CLI_FLAG, 0, "ignore-vmlinux", NULL, "do not read the image of --vmlinux",
 	     .to = &report->binaries.ignore_vmlinux},
 	    CLI_STRICT(report->strict),
+	    CLI_FORCE(report->force),
 	    CLI_MAX_EXPAND(report->max_expand),
 	    {CLI_GROUP, .help = "Other output, instead of rows or before them"},
 	    {CLI_FLAG, 0, "header", NULL, "print the file's header first", .to = &report->header},

@@ -234,3 +234,15 @@ on_terminal() { # rows, columns, command
 	[ "$(shares -s overhead)" = "100.00%" ]
 	[ "$(shares -s comm,overhead)" = "$(shares -s comm)" ]
 }
+
+@test "17: -f is taken as in perf, and a recording of another user is read without it, too" {
+	cp all.data owned.data
+	[ "$(id -u)" != 0 ] || chown 12345 owned.data
+	for command in report annotate "diff all.data"; do
+		[ "$command" = "diff all.data" ] && input=owned.data || input="-i owned.data"
+		run -0 "$TALLY" $command $input
+		whole=$output
+		run -0 "$TALLY" $command -f $input
+		[ "$output" = "$whole" ]
+	done
+}
