@@ -11,15 +11,20 @@
 
 struct rows_worker {
 	struct profile_worker profile; /* for its filters */
+	struct tally_buf *text;        /* of the part that it makes */
 	uint64_t samples;
 } __attribute__((aligned(TABLE_APART)));
+
+/* How rows come. */
+enum rows_order { ROWS_IN_ORDER, ROWS_APART, ROWS_AS_TEXT };
 
 struct rows {
 	struct convert *convert;
 	const struct profile_plan *plan;
 	struct rows_worker *workers;
 	unsigned worker_count;
-	char *chosen; /* by event */
+	struct tally_buf *texts; /* by slot of a part */
+	char *chosen;            /* by event */
 	int (*begin)(void *context, unsigned workers);
 	tally_sample_row_fn take;
 	void *context;
@@ -89,6 +94,7 @@ static int take_batch(void *context, unsigned number, const struct tally_batch *
 		    .tid = thread.tid,
 		    .comm = thread.comm ? thread.comm : "",
 		    .worker = number,
+		    .text = worker->text,
 		};
 		worker->samples++;
 		result = rows->take(rows->context, &row);
@@ -104,7 +110,48 @@ static int choose_events(struct rows *rows)
 	return rows->chosen ? 0 : -ENOMEM;
 }
 
-static int run(struct rows *rows, uint64_t columns, bool in_order)
+/* --- rows as text --- */
+
+static void begin_part(void *context, unsigned worker, unsigned slot)
+{
+	struct rows *rows = context;
+
+	rows->workers[worker].text = &rows->texts[slot];
+}
+
+static int take_part(void *context, unsigned slot)
+{
+	struct rows *rows = context;
+	struct tally_buf *text = &rows->texts[slot];
+	int result = text->failed;
+
+	if (!result)
+		tally_buf_add(&rows->convert->text, text->data, text->size);
+	tally_buf_clear(text);
+	return result ? result : convert_pour(rows->convert);
+}
+
+static const struct tally_row_parts parts = {.begin = begin_part, .take = take_part};
+
+static int run_sink(struct rows *rows, const struct tally_sink *sink, enum rows_order order)
+{
+	struct tally_session *session = rows->convert->session;
+	unsigned slots = tally_session_slots(session);
+	int result;
+
+	if (order != ROWS_AS_TEXT)
+		return tally_session_run(session, &sink, 1, rows->convert->error);
+	rows->texts = calloc(slots, sizeof(*rows->texts));
+	if (!rows->texts)
+		return -ENOMEM;
+	result = tally_session_run_parts(session, sink, &parts, rows->convert->error);
+	for (unsigned i = 0; i < slots; i++)
+		tally_buf_done(&rows->texts[i]);
+	free(rows->texts);
+	return result;
+}
+
+static int run(struct rows *rows, uint64_t columns, enum rows_order order)
 {
 	struct convert *convert = rows->convert;
 	struct tally_profile_options options = convert->filter;
@@ -113,7 +160,7 @@ static int run(struct rows *rows, uint64_t columns, bool in_order)
 	const struct tally_sink sink = {
 	    .size = sizeof(sink),
 	    .columns = COLUMNS | columns,
-	    .in_order = in_order,
+	    .in_order = order == ROWS_IN_ORDER,
 	    .context = rows,
 	    .begin = begin,
 	    .batch = take_batch,
@@ -131,8 +178,7 @@ static int run(struct rows *rows, uint64_t columns, bool in_order)
 		tally_session_unwind_most(convert->session, options.max_stack);
 	tally_session_stack_most(convert->session, options.max_stack);
 	if (!result)
-		result = tally_session_run(
-		    convert->session, (const struct tally_sink *const[]){&sink}, 1, convert->error);
+		result = run_sink(rows, &sink, order);
 	for (unsigned i = 0; i < rows->worker_count; i++) {
 		convert->samples += rows->workers[i].samples;
 		tally_profile_worker_done(&rows->workers[i].profile);
@@ -150,7 +196,7 @@ int tally_sample_rows_run(struct convert *convert, uint64_t columns, tally_sampl
 {
 	struct rows rows = {.convert = convert, .take = take, .context = context};
 
-	return run(&rows, columns, true);
+	return run(&rows, columns, ROWS_IN_ORDER);
 }
 
 int tally_sample_rows_run_apart(struct convert *convert, uint64_t columns,
@@ -160,5 +206,15 @@ int tally_sample_rows_run_apart(struct convert *convert, uint64_t columns,
 	struct rows rows = {
 	    .convert = convert, .begin = begin_rows, .take = take, .context = context};
 
-	return run(&rows, columns, false);
+	return run(&rows, columns, ROWS_APART);
+}
+
+int tally_sample_rows_write(struct convert *convert, uint64_t columns,
+			    int (*begin_rows)(void *context, unsigned workers),
+			    tally_sample_row_fn put, void *context)
+{
+	struct rows rows = {
+	    .convert = convert, .begin = begin_rows, .take = put, .context = context};
+
+	return run(&rows, columns, ROWS_AS_TEXT);
 }

@@ -15,7 +15,8 @@ struct sample_row {
 	uint64_t time, period;
 	uint32_t pid, tid; /* UINT32_MAX if they were not recorded */
 	const char *comm;
-	unsigned worker; /* the thread that gives it, from 0 */
+	unsigned worker;        /* the thread that gives it, from 0 */
+	struct tally_buf *text; /* where its text goes, of tally_sample_rows_write() alone */
 };
 
 /* 0, or below it to end. */
@@ -31,5 +32,11 @@ int tally_sample_rows_run(struct convert *convert, uint64_t columns, tally_sampl
 int tally_sample_rows_run_apart(struct convert *convert, uint64_t columns,
 				int (*begin)(void *context, unsigned workers),
 				tally_sample_row_fn take, void *context);
+
+/* Writes the samples as text in the order of time: `put` adds a row to its text.  It is called by
+ * several threads at once, `begin` before with the number of workers. */
+int tally_sample_rows_write(struct convert *convert, uint64_t columns,
+			    int (*begin)(void *context, unsigned workers), tally_sample_row_fn put,
+			    void *context);
 
 #endif

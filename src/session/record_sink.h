@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <tally/session.h>
 #include "resolve/resolve.h"
+#include "session/run.h"
 
 enum tally_entry_kind {
 	TALLY_ENTRY_SAMPLE,
@@ -92,8 +93,6 @@ struct tally_record_sink {
 	struct tally_own_filter own; /* used on the caller's thread */
 };
 
-/* How many slots a run uses. */
-unsigned tally_session_slots(const struct tally_session *session);
 /* Gives all records to the sink.  As many workers as tally_session_threads(), or the caller's
  * thread alone when `serial`, in order then.  0; -ECANCELED; -errno of the sink or of reading. */
 int tally_session_run_in_order(struct tally_session *session, const struct tally_record_sink *sink,

@@ -33,6 +33,7 @@
 struct run {
 	struct tally_session *session;
 	struct row_plan rows;
+	const struct tally_row_parts *parts; /* or NULL */
 	uint64_t *periods;
 	struct event_fields *events;
 	struct row_maker *makers; /* by worker, as below */
@@ -321,6 +322,8 @@ static int take_ordered(void *context, struct tally_record_batch *batch)
 	int result;
 
 	maker->resolver = batch->resolver;
+	if (run->parts)
+		run->parts->begin(run->rows.sinks->context, batch->worker, batch->slot);
 	while ((result = tally_record_batch_next(batch, &entry)) > 0) {
 		result = entry.dropped ? tally_row_maker_leave_out(maker, entry.at)
 				       : tally_row_maker_add_now(maker, entry.at, &entry.record);
@@ -328,7 +331,14 @@ static int take_ordered(void *context, struct tally_record_batch *batch)
 			return result;
 	}
 	/* What rows ask of a sample's addresses is asked of the batch's resolver. */
-	return result || !maker->rows ? result : tally_row_maker_flush(maker);
+	return result || (!maker->rows && !run->parts) ? result : tally_row_maker_flush(maker);
+}
+
+static int take_part(void *context, unsigned slot)
+{
+	const struct run *run = context;
+
+	return run->parts->take(run->rows.sinks->context, slot);
 }
 
 static int visit_ordered(struct run *run, bool serial, struct tally_error *error)
@@ -339,6 +349,7 @@ static int visit_ordered(struct run *run, bool serial, struct tally_error *error
 	    .samples = true,
 	    .dropped = true,
 	    .batch = take_ordered,
+	    .take = run->parts ? take_part : NULL,
 	};
 	int result = tally_session_run_in_order(run->session, &sink, serial, error);
 
@@ -525,42 +536,58 @@ static int finish_given(struct run *run, size_t count, bool in_order, struct tal
 		   : result;
 }
 
-int tally_session_run_wanted(struct tally_session *session, const struct tally_sink *const *sinks,
-			     size_t count, const struct tally_rows_wanted *wanted,
-			     struct tally_error *error)
+static int run_sinks(struct run *run, const struct tally_sink *const *sinks, size_t count,
+		     struct tally_error *error)
 {
-	struct run run = {.session = session, .rows = {.session = session, .wanted = wanted}};
+	struct tally_session *session = run->session;
 	bool in_order = false, ordered;
-	int result = take_sinks(&run, sinks, count, &in_order);
+	int result = take_sinks(run, sinks, count, &in_order);
 
 	if (result) {
-		done(&run);
+		done(run);
 		return result == -ENOMEM ? source_failed(&session->source, result, error)
 					 : tally_fail(error, result, -1,
 						      "a sink asks for what this libtally does not "
 						      "know; use a newer one");
 	}
-	result = take_events(&run);
-	run.rows.want = fields_of(&run);
+	result = take_events(run);
+	run->rows.want = fields_of(run);
 	/* What a counter moved by, and which calls a sample has of the one before it, is known in
 	 * the order of time alone. */
-	in_order |= run.rows.reads || session->tables.stitches;
-	run.rows.combined &= !session->filter && !in_order;
-	run.rows.by_address &= run.rows.combined;
-	ordered = in_order || session->filter;
+	in_order |= run->rows.reads || session->tables.stitches;
+	run->rows.combined &= !session->filter && !in_order && !run->parts;
+	run->rows.by_address &= run->rows.combined;
+	ordered = in_order || session->filter || run->parts;
 	if (!result && session->given)
-		return finish_given(&run, count, in_order, error);
+		return finish_given(run, count, in_order || run->parts, error);
 	if (!result && session->source.live)
-		result = run_live(&run, ordered, in_order, error);
+		result = run_live(run, ordered, in_order, error);
 	else if (!result)
-		result = ordered ? run_ordered(&run, in_order, error) : run_unordered(&run);
+		result = ordered ? run_ordered(run, in_order, error) : run_unordered(run);
 	if (!result)
-		result = sum_left_out(&run);
+		result = sum_left_out(run);
 	for (size_t i = 0; !result && i < count; i++)
-		if (run.rows.sinks[i].end)
-			result = run.rows.sinks[i].end(run.rows.sinks[i].context);
-	done(&run);
+		if (run->rows.sinks[i].end)
+			result = run->rows.sinks[i].end(run->rows.sinks[i].context);
+	done(run);
 	return result < 0 ? source_failed(&session->source, result, error) : 0;
+}
+
+int tally_session_run_wanted(struct tally_session *session, const struct tally_sink *const *sinks,
+			     size_t count, const struct tally_rows_wanted *wanted,
+			     struct tally_error *error)
+{
+	struct run run = {.session = session, .rows = {.session = session, .wanted = wanted}};
+
+	return run_sinks(&run, sinks, count, error);
+}
+
+int tally_session_run_parts(struct tally_session *session, const struct tally_sink *sink,
+			    const struct tally_row_parts *parts, struct tally_error *error)
+{
+	struct run run = {.session = session, .rows = {.session = session}, .parts = parts};
+
+	return run_sinks(&run, &sink, 1, error);
 }
 
 int tally_session_run(struct tally_session *session, const struct tally_sink *const *sinks,

@@ -38,6 +38,21 @@ int tally_session_run_wanted(struct tally_session *session, const struct tally_s
 			     size_t count, const struct tally_rows_wanted *wanted,
 			     struct tally_error *error);
 
+/* What takes rows in the order of time from several threads, a part of them at a time. */
+struct tally_row_parts {
+	/* The rows that a worker gives to the sink's batch() from now on belong to the part with
+	 * this slot, below tally_session_slots(), until the worker begins another one. */
+	void (*begin)(void *context, unsigned worker, unsigned slot);
+	/* Takes what was made of a part: in the order of time, one at a time, on any thread.  0 or
+	 * -errno. */
+	int (*take)(void *context, unsigned slot);
+};
+/* tally_session_run() of one sink, which does not say in_order. */
+int tally_session_run_parts(struct tally_session *session, const struct tally_sink *sink,
+			    const struct tally_row_parts *parts, struct tally_error *error);
+/* How many slots a run uses. */
+unsigned tally_session_slots(const struct tally_session *session);
+
 /* Samples that filters left out of the last run, and the sum of their periods. */
 struct tally_left_out {
 	uint64_t samples, period;
