@@ -2,70 +2,42 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <lzma.h>
+#include "base/buf.h"
+#include "tar/unxz.h"
 
-/* What xz -9 needs. */
-#define DECODER_LIMIT ((uint64_t)80 << 20)
+struct unpacked {
+	struct tally_buf bytes;
+	size_t most;
+};
 
-static int unpack(lzma_stream *stream, uint64_t most, char **ret, size_t *ret_size)
+static int take(void *context, const uint8_t *bytes, size_t size)
 {
-	size_t room = 65536, size = 0;
-	char *data = NULL;
+	struct unpacked *to = context;
 
-	for (;;) {
-		char *grown = realloc(data, room);
-		lzma_ret state;
-
-		if (!grown) {
-			free(data);
-			return -ENOMEM;
-		}
-		data = grown;
-		stream->next_out = (uint8_t *)data + size;
-		stream->avail_out = room - size;
-		state = lzma_code(stream, LZMA_FINISH);
-		size = room - stream->avail_out;
-		if (state == LZMA_STREAM_END)
-			break;
-		if (state != LZMA_OK || stream->avail_out || room >= most) {
-			free(data);
-			return room >= most ? -EFBIG : -EBADMSG;
-		}
-		room *= 2;
-		if (room > most)
-			room = (size_t)most;
-	}
-	*ret = data;
-	*ret_size = size;
-	return 0;
+	if (size > to->most - to->bytes.size)
+		return -EFBIG;
+	tally_buf_add(&to->bytes, bytes, size);
+	return to->bytes.failed;
 }
 
 int tally_debugdata_open(const struct tally_elf *elf, struct tally_elf *ret, char **ret_memory)
 {
 	const struct tally_elf_section *section = tally_elf_find(elf, ".gnu_debugdata", SHT_NULL);
-	lzma_stream stream = LZMA_STREAM_INIT;
-	char *packed, *data;
-	size_t packed_size, size;
+	struct unpacked unpacked = {.most = elf->allowed};
+	char *packed;
+	size_t packed_size;
 	int error;
 
 	if (!section || tally_elf_read(elf, section, &packed, &packed_size))
 		return -ENOENT;
-	if (lzma_stream_decoder(&stream, DECODER_LIMIT, 0) != LZMA_OK) {
-		free(packed);
-		return -ENOMEM;
-	}
-	stream.next_in = (const uint8_t *)packed;
-	stream.avail_in = packed_size;
-	error = unpack(&stream, elf->allowed, &data, &size);
-	lzma_end(&stream);
+	error = tally_unxz((const uint8_t *)packed, packed_size, take, &unpacked);
 	free(packed);
-	if (error)
-		return error;
-	error = tally_elf_open_memory(data, size, ret);
+	if (!error && tally_elf_open_memory((char *)unpacked.bytes.data, unpacked.bytes.size, ret))
+		error = -EBADMSG;
 	if (error) {
-		free(data);
-		return -EBADMSG;
+		tally_buf_done(&unpacked.bytes);
+		return error;
 	}
-	*ret_memory = data;
+	*ret_memory = (char *)unpacked.bytes.data;
 	return 0;
 }

@@ -69,7 +69,7 @@ struct tally_data {
 	struct tally_data_options options;
 	struct tally_mapped file;
 	struct tally_tar *archive; /* that `file` and the parts are in; NULL: they are files */
-	int64_t modified;          /* time of the file in it */
+	int64_t modified;          /* of the file in it, or of a compressed one; 0: as `fd` says */
 	int fd;                    /* of the same; below 0: none */
 	bool swapped;              /* the file is of the other byte order */
 	bool big_endian;           /* the file's order */

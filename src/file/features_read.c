@@ -213,7 +213,7 @@ static void read_file_facts(struct tally_data *data)
 
 	info->header_version =
 	    data->file.size >= 8 && !memcmp(data->file.data, "PERFFILE", 8) ? 1 : 2;
-	if (data->archive)
+	if (data->modified)
 		info->modified = data->modified;
 	else if (data->fd >= 0 && !fstat(data->fd, &stat))
 		info->modified = stat.st_mtime;

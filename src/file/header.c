@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include "base/fail.h"
+#include "tar/expand.h"
 
 #define MAGIC_SIZE 8
 
@@ -34,6 +35,22 @@ static int refuse_short(const struct tally_data *data, struct tally_error *error
 			  path, size, size == 1 ? "" : "s");
 }
 
+static int refuse_magic(const struct tally_data *data, struct tally_error *error)
+{
+	const char *command = tally_expand_command(data->file.data, data->file.size);
+
+	if (command)
+		return tally_fail(
+		    error, -EBADMSG, 0,
+		    "%s: it is compressed: name the file itself, or expand it before, "
+		    "with `%s`",
+		    data->path, command);
+	return tally_fail(error, -EBADMSG, 0,
+			  "%s: not a perf.data file: it starts with neither PERFILE2 nor PERFFILE; "
+			  "name a file that perf or tally recorded",
+			  data->path);
+}
+
 static int read_order(struct tally_data *data, struct tally_error *error)
 {
 	static const char forward[MAGIC_SIZE] = "PERFILE2", backward[MAGIC_SIZE] = "2ELIFREP",
@@ -58,10 +75,7 @@ static int read_order(struct tally_data *data, struct tally_error *error)
 		if (header == FILE_HEADER_PIPE_SIZE)
 			data->swapped = false;
 	} else {
-		return tally_fail(error, -EBADMSG, 0,
-				  "%s: not a perf.data file: it starts with neither PERFILE2 nor "
-				  "PERFFILE; name a file that perf or tally recorded",
-				  data->path);
+		return refuse_magic(data, error);
 	}
 	data->big_endian = data->swapped != host_big;
 	return 0;

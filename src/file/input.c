@@ -13,6 +13,7 @@
 #include "base/fail.h"
 #include "file/live.h"
 #include "file/spool.h"
+#include "tar/expand.h"
 
 /* No perf starts more threads than this. */
 #define PARTS_MOST 65536U
@@ -53,6 +54,35 @@ static int map_file(struct tally_data *data, int fd, struct tally_error *error)
 	return code ? tally_fail(error, code, -1, "%s: cannot be mapped: %s", data->path,
 				 strerror(-code))
 		    : 0;
+}
+
+/* Puts what a compressed file expands to in its place. */
+static int expand(struct tally_data *data, struct tally_error *error)
+{
+	struct stat about;
+	bool damaged;
+	int fd, code = tally_expand(&data->file, data->options.expand_most, data->path, &fd,
+				    &damaged, error);
+
+	if (code)
+		return code;
+	if (!fstat(data->fd, &about))
+		data->modified = about.st_mtime;
+	tally_fs_unmap(&data->file);
+	data->file = (struct tally_mapped){.size = 0};
+	close(data->fd);
+	data->fd = fd;
+	code = map_file(data, fd, error);
+	if (code || !damaged)
+		return code;
+	if (!data->file.size)
+		return tally_fail(
+		    error, -EBADMSG, -1,
+		    "%s: the compressed file was cut, or is damaged: nothing of it can "
+		    "be read",
+		    data->path);
+	tally_file_damage(data, 0, 0, "the compressed file was cut, or is damaged");
+	return 0;
 }
 
 /* --- directories and archives --- */
@@ -272,6 +302,8 @@ int tally_file_input_open(struct tally_data *data, struct tally_error *error)
 	if (S_ISREG(about.st_mode) && lseek(fd, 0, SEEK_CUR) <= 0) {
 		int code = map_file(data, fd, error);
 
+		if (!code && tally_expand_command(data->file.data, data->file.size))
+			code = expand(data, error);
 		if (!code && !is_magic(data->file.data, data->file.size) &&
 		    tally_tar_is_one(data->file.data, data->file.size))
 			code = take_archive(data, error);

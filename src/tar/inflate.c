@@ -10,7 +10,7 @@ struct tally_inflate {
 	ZSTD_DCtx *stream;
 	uint8_t *room;
 	size_t room_size;
-	bool broken;
+	bool broken, open; /* open: more must follow */
 	const char *why;
 };
 
@@ -70,8 +70,14 @@ int tally_inflate_feed(struct tally_inflate *inflate, const uint8_t *bytes, size
 		/* If the buffer is full, more may follow; after the end of a stream nothing
 		 * does. */
 		more = result && out.pos == out.size;
+		inflate->open = result != 0;
 	}
 	return 0;
+}
+
+bool tally_inflate_is_whole(const struct tally_inflate *inflate)
+{
+	return !inflate->open;
 }
 
 const char *tally_inflate_why(const struct tally_inflate *inflate)

@@ -3,6 +3,7 @@
 #ifndef TALLY_TAR_INFLATE_H
 #define TALLY_TAR_INFLATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,8 @@ void tally_inflate_free(struct tally_inflate *inflate);
  * damaged, and so are all following ones until a new stream begins. */
 int tally_inflate_feed(struct tally_inflate *inflate, const uint8_t *bytes, size_t size,
 		       tally_inflate_fn take, void *context);
+/* Whether what was fed so far ends where a stream does. */
+bool tally_inflate_is_whole(const struct tally_inflate *inflate);
 /* Why the last feed failed, in words. */
 const char *tally_inflate_why(const struct tally_inflate *inflate);
 

@@ -30,3 +30,9 @@ const char *tally_inflate_why(const struct tally_inflate *inflate)
 	(void)inflate;
 	return "";
 }
+
+bool tally_inflate_is_whole(const struct tally_inflate *inflate)
+{
+	(void)inflate;
+	return true;
+}

@@ -1,4 +1,4 @@
-/* An archive of files in one file: tar, plain or compressed with zstd or bzip2.
+/* An archive of files in one file: tar, plain or compressed (expand.h).
  *
  * Read: the files by their names, without unpacking anything under a name that the archive chose.
  * Written: with holes, as GNU tar has them in format 1.0.
@@ -26,7 +26,7 @@ struct tally_tar_member { /* borrowed from the archive */
 	bool holes;      /* the stored bytes begin with a list of what they are */
 };
 
-/* Whether bytes at the start of a file (some 512 are enough) may be an archive's. */
+/* Whether bytes at the start of a file (512 are enough) may be those of a plain archive. */
 bool tally_tar_is_one(const uint8_t *bytes, size_t size);
 
 /* Opens the archive of a descriptor, which stays the caller's.  A compressed one is expanded into a

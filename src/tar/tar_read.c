@@ -10,16 +10,14 @@
 #include "base/fail.h"
 #include "base/fs.h"
 #include "base/map.h"
+#include "tar/expand.h"
 #include "tar/unlinked.h"
-#include "tar/bunzip.h"
-#include "tar/inflate.h"
 #include "tar/tar.h"
 #include "tar/tar_header.h"
 
-#define NAME_MOST    4096U /* a longer one is cut, so that it is not found */
-#define RUNS_MOST    65536U
-#define HOLES_MOST   ((uint64_t)64 << 30) /* bytes of a member with holes */
-#define EXPAND_LEAST ((uint64_t)64 << 20)
+#define NAME_MOST  4096U /* a longer one is cut, so that it is not found */
+#define RUNS_MOST  65536U
+#define HOLES_MOST ((uint64_t)64 << 30) /* bytes of a member with holes */
 
 struct tally_tar {
 	struct tally_mapped map;
@@ -36,83 +34,22 @@ struct extended {
 	bool has_size, holes;
 };
 
-static bool is_compressed(const uint8_t *bytes, size_t size)
-{
-	static const uint8_t zstd[4] = {0x28, 0xb5, 0x2f, 0xfd};
-
-	return size >= 4 && (!memcmp(bytes, zstd, 4) || !memcmp(bytes, "BZh", 3));
-}
-
 bool tally_tar_is_one(const uint8_t *bytes, size_t size)
 {
-	return is_compressed(bytes, size) ||
-	       (size >= TAR_BLOCK && !memcmp(bytes + 257, "ustar", 5));
-}
-
-/* --- one that is compressed --- */
-
-struct expanding {
-	int fd;
-	uint64_t left;
-};
-
-static int put(void *context, const uint8_t *bytes, size_t size)
-{
-	struct expanding *to = context;
-
-	if (size > to->left)
-		return -EFBIG;
-	to->left -= size;
-	return tally_fs_write(to->fd, bytes, size);
-}
-
-static int expand(const struct tally_mapped *from, struct expanding *to)
-{
-	struct tally_inflate *inflate = NULL;
-	int code;
-
-	if (!memcmp(from->data, "BZh", 3))
-		return tally_bunzip(from->data, from->size, put, to);
-	code = tally_inflate_new(&inflate);
-	if (!code)
-		code = tally_inflate_feed(inflate, from->data, from->size, put, to);
-	tally_inflate_free(inflate);
-	return code;
+	return size >= TAR_BLOCK && !memcmp(bytes + 257, "ustar", 5);
 }
 
 /* Puts what `map` expands to in its place. */
 static int expand_map(struct tally_tar *tar, uint64_t most, const char *path,
 		      struct tally_error *error)
 {
-	struct expanding to = {.fd = tally_unlinked_open()};
-	int code;
+	int fd, code = tally_expand(&tar->map, most, path, &fd, &tar->damaged, error);
 
-	if (!most)
-		most = EXPAND_LEAST + (uint64_t)tar->map.size * 100;
-	to.left = most;
-	if (to.fd < 0)
-		return tally_fail(error, to.fd, -1,
-				  "%s: no file can be made in %s to expand it: %s", path,
-				  tally_unlinked_folder(), strerror(-to.fd));
-	code = expand(&tar->map, &to);
-	tar->damaged = code == -EBADMSG;
-	if (code == -EFBIG)
-		tally_fail(error, code, -1,
-			   "%s: it expands to more than %llu MB; --max-expand allows more", path,
-			   (unsigned long long)(most >> 20));
-	else if (code == -ENOTSUP)
-		tally_fail(error, code, -1,
-			   "%s: this tally was built without the library that expands it; expand "
-			   "it with %s",
-			   path, *tar->map.data == 'B' ? "bunzip2" : "zstd -d");
-	else if (code && code != -EBADMSG)
-		tally_fail(error, code, -1, "%s: cannot be expanded in %s: %s", path,
-			   tally_unlinked_folder(), strerror(-code));
-	if (!code || code == -EBADMSG) {
-		tally_fs_unmap(&tar->map);
-		code = tally_fs_map(to.fd, &tar->map);
-	}
-	close(to.fd);
+	if (code)
+		return code;
+	tally_fs_unmap(&tar->map);
+	code = tally_fs_map(fd, &tar->map);
+	close(fd);
 	return code;
 }
 
@@ -347,10 +284,10 @@ int tally_tar_open(int fd, const char *path, uint64_t expand_most, struct tally_
 
 	if (error)
 		error->code = 0;
+	if (!code && tally_expand_command(tar->map.data, tar->map.size))
+		code = expand_map(tar, expand_most, path, error);
 	if (!code && !tally_tar_is_one(tar->map.data, tar->map.size))
 		code = -ENOEXEC;
-	if (!code && is_compressed(tar->map.data, tar->map.size))
-		code = expand_map(tar, expand_most, path, error);
 	if (!code)
 		code = read_all(tar);
 	if (!code && !tar->names.count)

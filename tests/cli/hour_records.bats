@@ -168,3 +168,26 @@ events() {
 	[ "$lost" -lt 40 ]
 	[ "$(samples f.data)" -ge 998 ]
 }
+
+@test "a recording that was compressed as a whole is read as it is" {
+	local way name some=
+	make names f.data
+	"$TALLY" report --stdio -i f.data >whole 2>/dev/null || true
+	for way in gzip:gz xz:xz zstd:zst bzip2:bz2; do
+		name=f.data.${way#*:}
+		command -v "${way%:*}" >/dev/null || continue
+		some=yes
+		"${way%:*}" -c f.data >"$name"
+		"$TALLY" report --stdio -i "$name" 2>said | cmp - whole
+		# What is before its end is read of one that was cut.
+		head -c "$(($(stat -c %s "$name") - 20))" "$name" >cut
+		run "$TALLY" report --stdio -i cut
+		[[ "$output" == *"the compressed file was cut, or is damaged"* ]]
+		run -1 bash -c "cat $name | $TALLY report -i -"
+		[[ "$output" == *"-: it is compressed: name the file itself, or expand it before, with \`"*cat* || "$output" == *"\`zstd -dc\`"* ]]
+	done
+	[ -n "$some" ] || skip "no compressor is installed; tests/unit/tar reads archives compressed by zstd"
+	head -c 100000000 /dev/zero | gzip >bomb
+	run -1 "$TALLY" report -i bomb
+	[ "$output" = "tally report: bomb: it expands to more than 73 MB; --max-expand allows more" ]
+}
