@@ -305,7 +305,7 @@ static void choose_whole(struct tally_drain *drain)
 	int64_t now = drain->flush_least ? monotonic_ns() : 0;
 
 	drain->skipped = false;
-	drain->whole = !drain->flush_least || now - drain->whole_at >= WHOLE_NS;
+	drain->whole = !drain->flush_least || !monotonic_same(now, drain->whole_at, WHOLE_NS);
 	if (drain->whole)
 		drain->whole_at = now;
 }

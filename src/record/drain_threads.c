@@ -11,12 +11,15 @@
 #include <unistd.h>
 #include "base/fail.h"
 #include "base/pool.h"
+#include "stacks/monotonic.h"
 #include "write/part_write.h"
 
 /* Walked and written while it is still in the cache. */
 #define CHUNK (256u << 10)
-/* What a ring holds below the kernel's mark for waking is read this often. */
-#define PASS_MS 1000
+/* What a ring holds below the kernel's mark for waking is read at whole seconds, as the side-band
+ * is, which comes first: its thread waits for a millisecond less. */
+#define PASS_NS   1000000000LL
+#define NS_PER_MS 1000000LL
 
 /* A CPU: its ring and its file. */
 struct lane {
@@ -124,7 +127,8 @@ static void *drainer_main(void *context)
 	    pthread_setaffinity_np(pthread_self(), drainer->runs_on_size, drainer->runs_on))
 		drainer->placed = -EINVAL;
 	while (!result && !last) {
-		int ready = poll(drainer->polls, 1 + drainer->lane_count, PASS_MS);
+		int ready = poll(drainer->polls, 1 + drainer->lane_count,
+				 (int)(monotonic_left(PASS_NS) / NS_PER_MS) + 2);
 
 		/* Before the pass: the last one is after the events were disabled. */
 		last = ready > 0 && drainer->polls[0].revents;

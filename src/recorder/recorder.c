@@ -25,7 +25,7 @@
 
 #define NS_PER_MS      1000000LL
 #define UNSEEN_NS      300000000LL
-#define PASS_MS        1000 /* between two passes, at most */
+#define PASS_MS        1000 /* between two passes, at most: they are made at whole seconds */
 #define PASS_STREAM_MS 100  /* the same for a stream, which may be read while it grows */
 #define PASS_POLLING_MS \
 	50 /* the same without pidfd_open(2), when the command's end must be polled for */
@@ -402,6 +402,7 @@ static int poll_timeout(const struct tally_recorder *recorder)
 
 	if (recorder->to_stdout || recorder->streams)
 		wait = MIN(wait, PASS_STREAM_MS);
+	wait = until(wait, monotonic_ns() + monotonic_left(wait * NS_PER_MS));
 	wait = until(wait, tally_schedule_next(&recorder->schedule));
 	return (int)until(wait, recorder->switch_at ? recorder->switch_at : -1);
 }
@@ -445,14 +446,13 @@ static int follow(struct tally_recorder *recorder, struct tally_error *error)
 static int wait_for_pass(struct tally_recorder *recorder)
 {
 	int left = poll_timeout(recorder), most = tally_look_interval(&recorder->plan), ready;
+	int64_t due = monotonic_ns() + left * NS_PER_MS;
 
 	do {
-		int wait = MIN(left, most);
-
-		ready = tally_waiting_poll(&recorder->waiting, wait);
-		left -= wait;
+		ready = tally_waiting_poll(&recorder->waiting, MIN(left, most));
 		if (!ready)
 			tally_look(&recorder->drain);
+		left = (int)until(left, due);
 	} while (!ready && left > 0);
 	return ready;
 }

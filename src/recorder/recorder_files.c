@@ -193,7 +193,7 @@ int tally_recorder_pass(struct tally_recorder *recorder, struct tally_error *err
 		result = turn_side(recorder, error);
 	if (result)
 		return result;
-	checkpoint = now - recorder->checkpoint_at >= TALLY_CHECKPOINT_NS ||
+	checkpoint = !monotonic_same(now, recorder->checkpoint_at, TALLY_CHECKPOINT_NS) ||
 		     drain->since_mark >= CHECKPOINT_BYTES;
 	if (checkpoint)
 		recorder->checkpoint_at = now;

@@ -159,8 +159,9 @@ static int write_round(struct tally_unwinder *unwinder, bool appended)
 {
 	struct tally_writer *writer = unwinder->options.writer;
 	int64_t now = monotonic_ns();
-	bool checkpoint = now - unwinder->checkpoint_at >= unwinder->options.checkpoint_ns ||
-			  unwinder->since_mark >= unwinder->options.checkpoint_bytes;
+	bool checkpoint =
+	    !monotonic_same(now, unwinder->checkpoint_at, unwinder->options.checkpoint_ns) ||
+	    unwinder->since_mark >= unwinder->options.checkpoint_bytes;
 	int result;
 
 	if (!appended && unwinder->waits) {

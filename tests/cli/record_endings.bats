@@ -214,6 +214,18 @@ cpu_time() { # hundredths of a second that a process ran
 	[[ "$output" == *"6 files whole to the last checkpoint, 0 not"* ]]
 }
 
+@test "16: all rings are read at whole seconds, so what a killed recorder has of each ends at the same time" {
+	"$TALLY" record -q -a --threads -k monotonic -e cpu-clock -F 99 -o k.data 2>said &
+	local recorder=$!
+	sleep 1.5
+	python3 -c 'import time; time.sleep(1.9 - time.monotonic() % 1)'
+	kill -9 "$recorder" || skip "the whole system cannot be recorded here: $(cat said)"
+	wait "$recorder" || true
+	"$TALLY" script -i k.data -F cpu,time 2>/dev/null | tr -d '[]:' >times
+	# The last sample of each CPU comes soon before or after a whole second, if the machine was not too busy to read then.
+	awk '{ last[$1] = $2 } END { for (cpu in last) { part = last[cpu] % 1; off += part > 0.4 && part < 0.9; n++ } exit !(n && !off) }' times
+}
+
 @test "a command that becomes set-uid runs to its end, and it is said that it is not recorded" {
 	[ "$(id -u)" = 0 ] || skip "needs root, to make a set-uid program and to run as another user"
 	command -v setpriv >/dev/null || skip "setpriv is not installed: no test runs as another user"
