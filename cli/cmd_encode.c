@@ -55,6 +55,10 @@ static size_t terms_of(const struct tally_event *event, struct shown_term *ret)
 	    {TALLY_TERM_AUX_OUTPUT, {"aux-output", .number = terms->aux_output}},
 	    {TALLY_TERM_AUX_SAMPLE_SIZE,
 	     {"aux-sample-size", .number = event->attr.aux_sample_size}},
+	    {TALLY_TERM_AUX_ACTION,
+	     {"aux-action", .text = event->attr.aux_start_paused ? "start-paused"
+				    : event->attr.aux_pause      ? "pause"
+								 : "resume"}},
 	    {TALLY_TERM_MAX_EVENTS, {"nr", .number = terms->max_events}},
 	    {TALLY_TERM_PERCORE, {"percore", .number = terms->percore}},
 	    {TALLY_TERM_METRIC_ID, {"metric-id", .text = terms->metric_id}},

@@ -49,6 +49,7 @@ enum tally_tool_event {
 #define TALLY_TERM_METRIC_ID       (1u << 13)
 #define TALLY_TERM_DRIVER          (1u << 14)
 #define TALLY_TERM_NAME            (1u << 15)
+#define TALLY_TERM_AUX_ACTION      (1u << 17) /* in attr.aux_action */
 #define TALLY_TERM_WEAK            (1u << 16) /* the period is a vendor table's: one from elsewhere wins */
 
 struct tally_event_terms {

@@ -99,6 +99,12 @@ static int refuse_without(const struct tally_recorder_rings *rings,
 			    "%s: aux-output puts samples into the trace of the leader of "
 			    "its group; %s",
 			    event->name, what_is_here("", room));
+		if (event->attr.aux_action)
+			return tally_fail(
+			    error, -EINVAL, -1,
+			    "%s: aux-action starts, pauses or resumes the trace of an event, "
+			    "which leads its group; %s",
+			    event->name, what_is_here("", room));
 		if (event->terms.driver)
 			return tally_fail(
 			    error, -EINVAL, -1,
@@ -130,6 +136,27 @@ static int find_event(const struct tally_event_list *list, size_t *ret, struct t
 
 /* --- what the samples of others have of the trace --- */
 
+/* The trace starts paused by its own event, and others of its group pause and resume it. */
+static int check_action(const struct tally_event_list *list, size_t index, size_t trace,
+			struct tally_error *error)
+{
+	const struct tally_event *event = &list->events[index];
+	bool led = event->leader == trace && index != trace;
+
+	if (event->attr.aux_start_paused && index != trace)
+		return tally_fail(error, -EINVAL, -1,
+				  "%s: aux-action=start-paused is for the event that writes the "
+				  "trace: %s",
+				  event->name, list->events[trace].name);
+	if ((event->attr.aux_pause || event->attr.aux_resume) && !led)
+		return tally_fail(error, -EINVAL, -1,
+				  "%s: aux-action=%s is for events of the group that the trace's "
+				  "event leads: {%s,...}",
+				  event->name, event->attr.aux_pause ? "pause" : "resume",
+				  list->events[trace].name);
+	return 0;
+}
+
 static int take_samples(const struct tally_recorder_rings *rings,
 			const struct tally_event_list *list, struct tally_plan *plan,
 			uint32_t *ret_most, struct tally_error *error)
@@ -142,7 +169,10 @@ static int take_samples(const struct tally_recorder_rings *rings,
 		struct tally_attr *attr = &plan->events[i].attr;
 		bool led = event->leader == plan->aux.event && i != plan->aux.event;
 		uint32_t size = attr->aux_sample_size;
+		int result = check_action(list, i, plan->aux.event, error);
 
+		if (result)
+			return result;
 		if (!(event->terms.given & TALLY_TERM_AUX_SAMPLE_SIZE) && led)
 			size = rings->aux_sample;
 		outputs += attr->aux_output;

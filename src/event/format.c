@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/buf.h"
 #include "base/option_struct.h"
+#include "event/aux_action.h"
 #include "event/format.h"
 #include "event/pmu.h"
 
@@ -56,25 +57,34 @@ void tally_format_modifiers(const struct tally_attr *attr, bool guests_out, char
 	snprintf(to, 24, "%s", base);
 }
 
-void tally_format_sampling(const struct tally_attr *attr, uint64_t own_period, char to[80])
+void tally_format_sampling(const struct tally_attr *attr, uint64_t own_period,
+			   char to[FORMAT_SAMPLING])
 {
 	int length = 0;
 
 	*to = 0;
 	if (attr->freq)
-		length = snprintf(to, 80, "freq=%llu", (unsigned long long)attr->sample_freq);
+		length = snprintf(to, FORMAT_SAMPLING, "freq=%llu",
+				  (unsigned long long)attr->sample_freq);
 	else if (attr->sample_period != own_period)
-		length = snprintf(to, 80, "period=%llu", (unsigned long long)attr->sample_period);
+		length = snprintf(to, FORMAT_SAMPLING, "period=%llu",
+				  (unsigned long long)attr->sample_period);
 	if (attr->aux_sample_size)
-		snprintf(to + length, 80 - (size_t)length, "%saux-sample-size=%u",
-			 length ? "," : "", attr->aux_sample_size);
+		length +=
+		    snprintf(to + length, FORMAT_SAMPLING - (size_t)length, "%saux-sample-size=%u",
+			     length ? "," : "", attr->aux_sample_size);
+	for (size_t i = 0; i < EVENT_AUX_ACTIONS; i++)
+		if (attr->aux_action & event_aux_actions[i].bit)
+			length += snprintf(to + length, FORMAT_SAMPLING - (size_t)length,
+					   "%saux-action=%s", length ? "," : "",
+					   event_aux_actions[i].word);
 }
 
 /* What the name does not contain, as terms: ",config1=0x3,period=1000". */
 static void format_terms(const struct tally_attr *attr, struct tally_buf *to)
 {
 	const uint64_t configs[] = {attr->config1, attr->config2, attr->config3, attr->config4};
-	char sampling[80];
+	char sampling[FORMAT_SAMPLING];
 
 	for (size_t i = 0; i < 4; i++)
 		if (configs[i])
@@ -94,7 +104,7 @@ static int format_plain(const struct tally_attr *attr, const struct tally_event_
 	char name[1024];
 
 	if (attr->type == PERF_TYPE_BREAKPOINT && !attr->sample_period && !attr->freq &&
-	    !attr->config3 && !attr->config4 && !attr->aux_sample_size)
+	    !attr->config3 && !attr->config4 && !attr->aux_sample_size && !attr->aux_action)
 		length = tally_breakpoint_format(attr, name, sizeof(name));
 	if (length < 0) {
 		length = format_name(attr, options, name, sizeof(name));

@@ -12,8 +12,10 @@ char *tally_format_pmu(const struct tally_attr *attr, const struct tally_event_o
 /* The modifiers of an event. `guests_out`: without any modifier it excludes guests. */
 void tally_format_modifiers(const struct tally_attr *attr, bool guests_out, char to[24]);
 
+#define FORMAT_SAMPLING 200
 /* "period=7,aux-sample-size=8", the parts that it has, or "". `own_period`: the period that the
  * name contains; another one is written, also 0. */
-void tally_format_sampling(const struct tally_attr *attr, uint64_t own_period, char to[80]);
+void tally_format_sampling(const struct tally_attr *attr, uint64_t own_period,
+			   char to[FORMAT_SAMPLING]);
 
 #endif

@@ -64,7 +64,7 @@ static void try_name(struct search *search, const char *name)
 	struct event_terms terms = {.count = 1};
 	struct tally_event event = {.attr = {.exclude_guest = 1}};
 	struct tally_error ignored;
-	char term[80];
+	char term[FORMAT_SAMPLING];
 	bool same;
 
 	terms.terms[0] =
@@ -102,7 +102,7 @@ static void try_numbers(struct search *search)
 	const struct tally_attr *attr = search->attr;
 	const uint64_t configs[] = {attr->config, attr->config1, attr->config2, attr->config3,
 				    attr->config4};
-	char term[80];
+	char term[FORMAT_SAMPLING];
 	bool first = true;
 
 	tally_buf_printf(&search->try, "%s/", search->pmu->name);
@@ -127,7 +127,7 @@ static void try_numbers(struct search *search)
 static void try_kind_of_core(struct search *search)
 {
 	struct tally_attr plain = *search->attr;
-	char name[128], term[80];
+	char name[128], term[FORMAT_SAMPLING];
 	const char *generic;
 
 	plain.config &= UINT32_MAX;

@@ -16,6 +16,7 @@
 #include "abi/branch_words.h"
 #include "base/buf.h"
 #include "base/fail.h"
+#include "event/aux_action.h"
 
 static const struct {
 	const char *name;
@@ -44,6 +45,7 @@ static const struct {
     {"percore", TERM_PERCORE, 0, VALUE_NUMBER},
     {"aux-output", TERM_AUX_OUTPUT, 0, VALUE_NUMBER},
     {"aux-sample-size", TERM_AUX_SAMPLE_SIZE, 0, VALUE_NUMBER},
+    {"aux-action", TERM_AUX_ACTION, 0, VALUE_TEXT},
     {"metric-id", TERM_METRIC_ID, 0, VALUE_TEXT},
     {"uprobe_path", TERM_UPROBE_PATH, 0, VALUE_TEXT},
     {"kprobe_func", TERM_KPROBE_FUNC, 0, VALUE_TEXT},
@@ -255,7 +257,8 @@ int tally_term_unknown(const struct event_term *term, struct tally_error *error)
 	return tally_fail(error, -EINVAL, (int64_t)term->name.position,
 			  "unknown term %.*s: expected config, config1 to config4, name, period, "
 			  "freq, time, call-graph, stack-size, max-stack, nr, inherit, overwrite, "
-			  "percore, aux-output, aux-sample-size, branch_type or metric-id",
+			  "percore, aux-output, aux-sample-size, aux-action, branch_type or "
+			  "metric-id",
 			  shown_length(&term->name), term->name.text);
 }
 
@@ -277,7 +280,8 @@ static int check(const struct event_term *term, const char *command, struct tall
 	uint64_t most = UINT64_MAX;
 	bool text = term->kind == TERM_NAME || term->kind == TERM_BRANCH_TYPE ||
 		    term->kind == TERM_CALL_GRAPH || term->kind == TERM_METRIC_ID ||
-		    term->kind == TERM_UPROBE_PATH || term->kind == TERM_KPROBE_FUNC;
+		    term->kind == TERM_AUX_ACTION || term->kind == TERM_UPROBE_PATH ||
+		    term->kind == TERM_KPROBE_FUNC;
 
 	if (term->kind == TERM_DRIVER)
 		return 0;
@@ -353,6 +357,31 @@ static int branch_type(const struct event_term *term, struct tally_attr *attr,
 	return 0;
 }
 
+/* Actions of several terms add up, but for two that exclude each other. */
+static int aux_action(const struct event_term *term, struct tally_attr *attr,
+		      struct tally_error *error)
+{
+	struct tally_attr with = *attr;
+	bool known = false;
+
+	for (size_t i = 0; i < EVENT_AUX_ACTIONS; i++)
+		if (tally_word_is(&term->text, event_aux_actions[i].word)) {
+			with.aux_action |= event_aux_actions[i].bit;
+			known = true;
+		}
+	if (with.aux_pause && with.aux_resume)
+		return tally_fail(error, -EINVAL, (int64_t)term->text.position,
+				  "aux-action=pause and aux-action=resume exclude each other");
+	if (!known)
+		return tally_fail(
+		    error, -EINVAL, (int64_t)term->text.position,
+		    "unknown aux-action %.*s: expected start-paused, for the event that "
+		    "writes a trace, or pause or resume, for events of its group",
+		    shown_length(&term->text), term->text.text);
+	attr->aux_action = with.aux_action;
+	return 0;
+}
+
 static void set_config(struct tally_attr *attr, unsigned which, uint64_t value)
 {
 	switch (which) {
@@ -385,6 +414,9 @@ static int apply_text(const struct event_term *term, struct tally_event *event,
 	case TERM_BRANCH_TYPE:
 		event->terms.given |= TALLY_TERM_BRANCH_TYPE;
 		return branch_type(term, &event->attr, error);
+	case TERM_AUX_ACTION:
+		event->terms.given |= TALLY_TERM_AUX_ACTION;
+		return aux_action(term, &event->attr, error);
 	case TERM_CALL_GRAPH:
 		event->terms.given |= TALLY_TERM_CALL_GRAPH;
 		return copy_text(&term->text, &event->terms.call_graph);

@@ -27,6 +27,7 @@ enum event_term_kind {
 	TERM_PERCORE,
 	TERM_AUX_OUTPUT,
 	TERM_AUX_SAMPLE_SIZE,
+	TERM_AUX_ACTION,
 	TERM_METRIC_ID,
 	TERM_DRIVER,
 	TERM_UPROBE_PATH, /* named as in struct perf_event_attr */

@@ -73,6 +73,12 @@ encode() {
 	END
 	run -0 encode 'cs/@etr,aux-sample-size=4096,branch_type=any/'
 	[[ "$output" == *"  branch_type      0x8"*"  aux-sample-size  4096"*"  driver           etr" ]]
+	run -0 encode 'cpu-clock/aux-action=resume/'
+	[[ "$output" == *"aux-action       resume"* ]]
+	run -1 encode 'cpu-clock/aux-action=stop/'
+	[[ "$output" == *"                     ^"$'\n'*"unknown aux-action stop: expected start-paused, for the event"* ]]
+	run -1 encode 'cpu-clock/aux-action=pause,aux-action=resume/'
+	[[ "$output" == *"aux-action=pause and aux-action=resume exclude each other"* ]]
 	run encode 'cs/@etr-x/'
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"         ^"$'\n'*"expected , or the / that ends the terms"* ]]

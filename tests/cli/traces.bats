@@ -34,6 +34,7 @@ refused() { # WHY WORD...
 	refused "an AUX area (-m ,PAGES)" -e cpu-clock -m 64,64
 	refused "as the leader of its group" -e cpu-clock/aux-sample-size=64/
 	refused "aux-output puts samples into the trace" -e cpu-clock/aux-output/
+	refused "aux-action starts, pauses or resumes the trace" -e cpu-clock/aux-action=pause/
 	refused "unknown PMU intel_pt" -e intel_pt//u
 }
 

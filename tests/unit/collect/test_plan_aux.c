@@ -173,6 +173,32 @@ static void samples_go_into_the_trace(void **state)
 	refused(asked, "aux-output is for one event");
 }
 
+static void others_pause_the_trace(void **state)
+{
+	struct asked asked = trace_and(2);
+	struct tally_plan plan;
+	struct tally_error error;
+
+	(void)state;
+	/* {intel_pt/aux-action=start-paused/,cycles/aux-action=resume/,cycles/aux-action=pause/} */
+	asked.events[0].attr.aux_start_paused = 1;
+	asked.events[1].attr.aux_resume = 1;
+	asked.events[2].attr.aux_pause = 1;
+	assert_int_equal(make(&asked, &plan, &error), 0);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(plan.events[i].attr.aux_action, asked.events[i].attr.aux_action);
+	tally_plan_done(&plan);
+	asked.events[1].attr.aux_start_paused = 1;
+	refused(asked,
+		"aux-action=start-paused is for the event that writes the trace: intel_pt//");
+	asked.events[1].attr.aux_start_paused = 0;
+	asked.events[2].leader = 2;
+	refused(asked, "aux-action=pause is for events of the group");
+	asked.events[2].leader = 0;
+	asked.events[0].attr.aux_resume = 1;
+	refused(asked, "aux-action=resume is for events of the group");
+}
+
 static void what_means_nothing_is_refused(void **state)
 {
 	struct asked asked = trace_and(1);
@@ -233,6 +259,7 @@ int main(void)
 	    cmocka_unit_test(a_snapshot_fits_its_area),
 	    cmocka_unit_test(samples_have_parts_of_the_trace),
 	    cmocka_unit_test(samples_go_into_the_trace),
+	    cmocka_unit_test(others_pause_the_trace),
 	    cmocka_unit_test(what_means_nothing_is_refused),
 	    cmocka_unit_test(switches_are_asked_for_where_they_are_needed),
 	};

@@ -326,12 +326,14 @@ static void random_attrs_come_back(void **state)
 {
 	static const char *const modifiers[] = {"",   "u",  "k",   "uk", "H",   "G",
 						"GH", "pp", "uGH", "kp", "uDI", "He"};
+	static const char *const actions[] = {"", ",aux-action=start-paused", ",aux-action=pause",
+					      ",aux-action=start-paused,aux-action=resume"};
 	uint64_t seed = 88172645463325252ull;
 
 	(void)state;
 	for (int i = 0; i < 20000; i++) {
 		struct tally_event_list list, again;
-		char text[200], name[200], terms[100] = "";
+		char text[300], name[300], terms[160] = "";
 		uint32_t type;
 
 		seed ^= seed << 13;
@@ -340,10 +342,10 @@ static void random_attrs_come_back(void **state)
 		type = (uint32_t)(seed >> 60) == 2 ? 1 : (uint32_t)(seed >> 60);
 		if (seed & 1)
 			snprintf(terms, sizeof(terms),
-				 "/config1=%u,%s=%u,config3=%u,aux-sample-size=%u/",
+				 "/config1=%u,%s=%u,config3=%u,aux-sample-size=%u%s/",
 				 (unsigned)(seed >> 8 & 0xff), seed & 2 ? "freq" : "period",
 				 (unsigned)(seed >> 16 & 0xff), (unsigned)(seed >> 24 & 1),
-				 (unsigned)(seed >> 25 & 1));
+				 (unsigned)(seed >> 25 & 1), actions[seed >> 26 & 3]);
 		if (type == 5)
 			snprintf(text, sizeof(text), "mem:%u/%u:%s:%s", (unsigned)seed & 0xffff,
 				 1u << (seed >> 30 & 3), seed & 4 ? "w" : "x",
