@@ -38,6 +38,13 @@ static int check_command(const struct cli_usage *usage, const struct record *rec
 	return status;
 }
 
+/* `--off-cpu 5 prog`: the value of such an option stands behind a '='. */
+static void say_value(const struct cli_option *option, const char *word)
+{
+	if (option && option->name && word[0] >= '0' && word[0] <= '9')
+		cli_say("record", "did you mean --%s=%s?", option->name, word);
+}
+
 /* Places in code are found after the targets are known: markers are searched for in the targets. */
 static bool find_places(struct record *record, const struct tally_recorder_options *options)
 {
@@ -173,6 +180,8 @@ static int run(struct record *record, const struct cli_usage *usage,
 		cli_say_error("record", &error);
 		if (exec_error == ENOENT && record->callchain)
 			record_say_similar_call_graph(options->command[0]);
+		if (exec_error == ENOENT)
+			say_value(usage->given->valueless, options->command[0]);
 		status = exec_error == ENOENT ? CLI_NOT_FOUND
 			 : exec_error         ? CLI_CANNOT_RUN
 					      : own_failure;
@@ -240,6 +249,7 @@ static int parse_and_run(struct record *record, int argc, char **argv)
 {
 	static const char *const forms[] = {"[OPTIONS] [--] COMMAND [ARGUMENTS]",
 					    "[OPTIONS] -p PID,...", "[OPTIONS] -a", NULL};
+	struct cli_given given;
 	const struct cli_usage usage = {
 	    .command = "record",
 	    .forms = forms,
@@ -247,6 +257,7 @@ static int parse_and_run(struct record *record, int argc, char **argv)
 		"Runs a command, or watches running processes, and writes samples of where they "
 		"spend their time to a perf.data file, which `tally report` and perf read.",
 	    .rules = rules,
+	    .given = &given,
 	};
 	struct cli_option options[CLI_OPTIONS_MOST];
 	struct tally_recorder_options wanted = {

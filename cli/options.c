@@ -252,6 +252,7 @@ static int take(struct parser *parser, const struct cli_option *option, bool let
 	char name[64];
 
 	note_given(parser, option, on);
+	parser->given.valueless = NULL;
 	if (!takes_value(option) || !on) {
 		if (attached)
 			return cli_usage_error(parser->usage, "%s takes no value",
@@ -260,6 +261,7 @@ static int take(struct parser *parser, const struct cli_option *option, bool let
 	}
 	if (!attached && parser->at < parser->argc && is_value(option, parser->argv[parser->at]))
 		attached = parser->argv[parser->at++];
+	parser->given.valueless = attached ? NULL : option;
 	if (!attached && !(option->flags & CLI_OPTIONAL))
 		return cli_usage_error(parser->usage, "%s needs a value: %s",
 				       written(option, letter, name, sizeof(name)),

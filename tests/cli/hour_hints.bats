@@ -82,6 +82,14 @@ says() { # status, text, arguments of tally
 	done
 }
 
+@test "18: a value that was written behind its option without '=' is suggested" {
+	need_recording
+	says 127 "did you mean --off-cpu=5?" record -q -e cpu-clock -o x.data --off-cpu 5 true
+	says 127 "did you mean --compression-level=3?" record -q -e cpu-clock -o x.data -z 3 true
+	run -127 "$TALLY" record -q -z -e cpu-clock -o x.data 3
+	[[ $output != *"did you mean"* ]]
+}
+
 @test "13.18: a refused event, and a user, have the name that was typed" {
 	id www-data >/dev/null 2>&1 || skip "there is no user www-data"
 	pgrep -u www-data >/dev/null && skip "www-data runs something"
