@@ -6,7 +6,8 @@
  *   browser_lines.c    rows and open trees as lines
  *   browser_columns.c  the text of a row's cells
  *   browser_view.c     lines on the screen; browser_footer.c: the keys of the moment below them;
- *                      browser_notes.c: what is lost or unknown, above them
+ *                      browser_notes.c: what is lost or unknown, above them; browser_empty.c:
+ *                      why there are no lines
  *   browser_keys.c     what keys do; browser_prompt.c, browser_find.c: text that is typed, searched
  *   browser_flame.c    call trees as blocks; browser_flame_view.c: on the screen
  *   browser_code.c     a function's instructions; browser_page.c: whole names, help
@@ -174,6 +175,9 @@ struct browser {
 unsigned browser_notes(const struct browser *browser, struct cli_screen *screen, unsigned line,
 		       bool draw);
 
+/* The bytes of a text that fit into so many columns, up to the end of a word if there is one. */
+size_t browser_fitting(const char *text, size_t length, unsigned width);
+
 /* --- browser_place.c --- */
 /* Shows the first place.  0 or -errno with words. */
 int browser_start(struct browser *browser, struct tally_error *error);
@@ -235,6 +239,10 @@ void browser_text(const struct browser *browser, const struct browser_line *line
 void browser_frame_text(const struct tally_frame *frame, unsigned width, char *text, size_t size);
 /* The columns that a row's cells have on a screen of that width, by column. */
 void browser_widths(const struct browser *browser, unsigned width, unsigned *ret);
+
+/* --- browser_empty.c --- */
+/* Why there is no line, as a sentence. */
+void browser_why_empty(const struct browser *browser, char *text, size_t size);
 
 /* --- browser_view.c, browser_footer.c --- */
 /* Draws all: the status, what is shown, and the keys of the moment. */

@@ -8,8 +8,7 @@
 #define PART 6
 #define MORE 4 /* columns of what says that there is more */
 
-/* The bytes of a text that fit into so many columns, up to the end of a word if there is one. */
-static size_t fitting(const char *text, size_t length, unsigned width)
+size_t browser_fitting(const char *text, size_t length, unsigned width)
 {
 	size_t end = 0, word = 0;
 	unsigned columns = 0;
@@ -35,12 +34,12 @@ unsigned browser_notes(const struct browser *browser, struct cli_screen *screen,
 		return 0;
 	most = cli_screen_height(screen) / PART;
 	while (*at && count < most) {
-		size_t length = strcspn(at, "\n"), used = fitting(at, length, width);
+		size_t length = strcspn(at, "\n"), used = browser_fitting(at, length, width);
 		bool cut = count + 1 == most && at[used + strspn(at + used, " \n")];
 		char text[1024];
 
 		if (cut && width > MORE)
-			used = fitting(at, length, width - MORE);
+			used = browser_fitting(at, length, width - MORE);
 		if (draw) {
 			size_t bytes = used < sizeof(text) - MORE ? used : sizeof(text) - MORE - 1;
 

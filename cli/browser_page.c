@@ -49,50 +49,110 @@ static const struct help right[] = {
     {"q", "quit"},
 };
 
-static unsigned put_help(struct cli_screen *screen, const struct help *list, size_t count,
-			 unsigned line, unsigned column, unsigned width, unsigned indent)
+/* The part of the help that a screen shows. */
+struct help_page {
+	struct cli_screen *screen;
+	unsigned top, end; /* lines of the screen */
+	unsigned first;    /* line of the help at `top` */
+};
+
+static void put_part(const struct help_page *page, unsigned line, unsigned column,
+		     enum cli_style style, const char *text)
+{
+	unsigned width = cli_screen_width(page->screen), at = page->top + line - page->first;
+
+	if (line >= page->first && at < page->end && column < width)
+		cli_screen_put(page->screen, at, column, style, text, width - column);
+}
+
+/* `line`: of the help.  The one behind. */
+static unsigned put_help(const struct help_page *page, const struct help *list, size_t count,
+			 unsigned line, unsigned column, unsigned indent)
 {
 	for (size_t i = 0; i < count; i++, line++) {
-		if (!list[i].keys) {
-			cli_screen_put(screen, line, column, CLI_BOLD, list[i].does, width);
-			continue;
-		}
-		cli_screen_put(screen, line, column + 1, CLI_WARM, list[i].keys, indent - 1);
-		cli_screen_put(screen, line, column + indent, CLI_PLAIN, list[i].does,
-			       width > indent ? width - indent : 0);
+		if (list[i].keys)
+			put_part(page, line, column + 1, CLI_WARM, list[i].keys);
+		put_part(page, line, column + (list[i].keys ? indent : 0),
+			 list[i].keys ? CLI_PLAIN : CLI_BOLD, list[i].does);
 	}
 	return line;
 }
 
 #define COUNT(list) (sizeof(list) / sizeof(*(list)))
 
+/* How many lines the help has. */
+static unsigned put_lists(const struct help_page *page, const struct browser_hint *own)
+{
+	unsigned width = cli_screen_width(page->screen), half = width >= 76 ? width / 2 : 0, line,
+		 other = 0;
+
+	if (half)
+		other = put_help(page, left, COUNT(left), 0, 0, 18);
+	line = put_help(page, right, COUNT(right), 0, half, 9);
+	for (; own && own->name; own++, line++) {
+		put_part(page, line, half + 1, CLI_WARM, own->name);
+		put_part(page, line, half + 9, CLI_PLAIN, own->does);
+	}
+	if (!half)
+		line = put_help(page, left, COUNT(left), line, 0, 18);
+	return line > other ? line : other;
+}
+
+/* Lines up or down; 0: it is another key. */
+static int scroll_of(int key, unsigned lines)
+{
+	switch (key) {
+	case CLI_KEY_UP:
+	case 'k':
+		return -1;
+	case CLI_KEY_DOWN:
+	case 'j':
+		return 1;
+	case CLI_KEY_WHEEL_UP:
+		return -3;
+	case CLI_KEY_WHEEL_DOWN:
+		return 3;
+	case CLI_KEY_PAGE_UP:
+		return -(int)lines;
+	case CLI_KEY_PAGE_DOWN:
+	case ' ':
+		return (int)lines;
+	default:
+		return 0;
+	}
+}
+
 int browser_help(struct browser *browser, struct cli_screen *screen)
 {
+	unsigned first = 0;
+
 	for (;;) {
-		unsigned width = cli_screen_width(screen), line = 2, half = width / 2;
-		int key;
+		unsigned width = cli_screen_width(screen), height = cli_screen_height(screen);
+		struct help_page page = {screen, height > 20 ? 2 : 1, height, first};
+		unsigned lines = page.end > page.top ? page.end - page.top : 1, all, last;
+		int key, by;
 
 		cli_screen_clear(screen);
 		cli_screen_put(screen, 0, 0, CLI_BOLD, "Keys", width);
-		cli_screen_put(screen, 0, 10, CLI_DIM, "any key: back", width - 10);
-		if (width >= 76) {
-			put_help(screen, left, COUNT(left), 2, 0, half, 18);
-			line = put_help(screen, right, COUNT(right), 2, half, width - half, 9);
-		} else {
-			line = put_help(screen, right, COUNT(right), 1, 0, width, 9);
-			line = put_help(screen, left, COUNT(left), line, 0, width, 18);
-			half = 0;
-		}
-		for (size_t i = 0; browser->own && browser->own[i].name; i++, line++) {
-			cli_screen_put(screen, line, half + 1, CLI_WARM, browser->own[i].name, 8);
-			cli_screen_put(screen, line, half + 9, CLI_PLAIN, browser->own[i].does,
-				       width - half - 9);
+		all = put_lists(&page, browser->own);
+		last = all > lines ? all - lines : 0;
+		cli_screen_put(screen, 0, 6, CLI_DIM,
+			       !last ? "any key: back" : "Down Up: more; any other key: back",
+			       width - 6);
+		if (first > last) { /* the screen grew */
+			first = last;
+			continue;
 		}
 		cli_screen_show(screen);
 		key = browser_wait_key(browser, screen);
 		if (key == CLI_KEY_END_OF_INPUT)
 			return BROWSER_QUIT;
-		if (key != CLI_KEY_RESIZED)
+		by = last ? scroll_of(key, lines) : 0;
+		if (by)
+			first = by < 0 && first < (unsigned)-by ? 0
+				: first + (unsigned)by > last   ? last
+								: first + (unsigned)by;
+		else if (key != CLI_KEY_RESIZED)
 			return BROWSER_CHANGED;
 	}
 }

@@ -197,12 +197,26 @@ unsigned browser_page(const struct browser *browser, const struct cli_screen *sc
 	return height > top ? height - top : 1;
 }
 
+/* In as many lines as it needs. */
+static void put_sentence(struct cli_screen *screen, unsigned line, unsigned lines, const char *text)
+{
+	unsigned width = cli_screen_width(screen) > 4 ? cli_screen_width(screen) - 4 : 1;
+
+	for (; *text && lines; lines--) {
+		size_t used = browser_fitting(text, strlen(text), width);
+		char part[512];
+
+		snprintf(part, sizeof(part), "%.*s", (int)used, text);
+		cli_screen_put(screen, line++, 2, CLI_PLAIN, part, width);
+		text += used + strspn(text + used, " ");
+	}
+}
+
 static void put_lines(struct browser *browser, struct cli_screen *screen)
 {
 	struct browser_place *place = &browser->place;
 	unsigned rows = browser_page(browser, screen), top = browser_top(browser);
-	unsigned width = cli_screen_width(screen);
-	const char *empty = "no rows";
+	char empty[512];
 
 	if (place->cursor < place->first)
 		place->first = place->cursor;
@@ -216,14 +230,10 @@ static void put_lines(struct browser *browser, struct cli_screen *screen)
 	for (unsigned i = 0; i < rows && place->first + i < browser->line_count; i++)
 		put_line(browser, screen, top + i, &browser->lines[place->first + i],
 			 place->first + i == place->cursor);
-	if (place->view == BROWSER_FUNCTION)
-		empty = "this function has no samples now; Esc goes back";
-	else if (place->filter[0] || place->comm[0] || place->dso[0] || place->want.one_thread)
-		empty = "no row matches; Esc goes back";
-	else if (browser->hide_kernel || browser->hide_user)
-		empty = "no rows; K and U show those of the kernel and of user space";
-	if (!browser->line_count)
-		cli_screen_put(screen, top, 2, CLI_PLAIN, empty, width > 2 ? width - 2 : 0);
+	if (browser->line_count)
+		return;
+	browser_why_empty(browser, empty, sizeof(empty));
+	put_sentence(screen, top, rows, empty);
 }
 
 /* --- the keys of the moment --- */

@@ -79,7 +79,7 @@ teardown() {
 	keys / q q q Escape
 	sees_no 'Filter'
 	keys / q q q Enter
-	sees 'no row matches; Esc goes back'
+	sees "no row contains 'qqq': Esc goes back"
 	keys Escape
 	sees '[.] small'
 	keys s s m a Enter i
@@ -296,4 +296,46 @@ teardown() {
 	keys q
 	sees 'status 0'
 	kill "$OTHER"
+}
+
+@test "17: a list without rows says why: no samples, the command line, hidden parts, a limit" {
+	"$TALLY" record -q -e page-faults -c 100000000 -o none.data true
+	terminal 80x24 xterm C "$TALLY" report -i none.data
+	sees 'the recording has no samples of this event'
+	end_terminal
+	terminal 40x10 xterm C "$TALLY" report -i chains.data -c nobody
+	sees 'samples passes the'
+	sees 'of the command line'
+	end_terminal
+	terminal 80x24 xterm C "$TALLY" report -i chains.data
+	sees '[1 Functions]'
+	keys K U
+	sees 'the kernel and user space are hidden: K and U show them'
+	end_terminal
+	terminal 80x24 xterm C "$TALLY" report -i chains.data --no-children --percent-limit 99.9
+	sees 'every row is below 99.9 % (--percent-limit)'
+	end_terminal
+}
+
+@test "17: help that is longer than the screen moves" {
+	terminal 40x10 xterm C "$TALLY" report -i chains.data
+	sees '[1 Functions]'
+	keys '?'
+	sees 'Down Up: more'
+	run -1 shows 'mouse: lines or text'
+	keys Space Space Space Space
+	sees 'mouse: lines or text'
+	keys Up
+	sees_no 'mouse: lines or text'
+	keys x
+	sees '[1 Functions]'
+	end_terminal
+	terminal 80x24 xterm C "$TALLY" report -i chains.data
+	sees '[1 Functions]'
+	keys '?'
+	sees 'mouse: lines or text'
+	shows 'Keys  any key: back'
+	keys Down
+	sees '[1 Functions]'
+	end_terminal
 }
