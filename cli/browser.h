@@ -237,7 +237,8 @@ void browser_text(const struct browser *browser, const struct browser_line *line
 		  char *text, size_t size);
 /* A function's name, or its binary and where it starts, in at most so many columns. */
 void browser_frame_text(const struct tally_frame *frame, unsigned width, char *text, size_t size);
-/* The columns that a row's cells have on a screen of that width, by column. */
+/* The columns that a row's cells have on a screen of that width, by column; 0: there is no room for
+ * it. */
 void browser_widths(const struct browser *browser, unsigned width, unsigned *ret);
 
 /* --- browser_empty.c --- */

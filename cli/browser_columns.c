@@ -9,6 +9,7 @@
 /* Rows that widths are made of. */
 #define ROWS_MEASURED 500U
 /* The narrowest column of functions, and of others. */
+#define FUNCTION_SMALL 14U /* else other cells have no room */
 #define FUNCTION_LEAST 28U
 #define CELL_LEAST     4U
 #define GAP            2U
@@ -167,6 +168,12 @@ void browser_widths(const struct browser *browser, unsigned width, unsigned *ret
 	for (size_t i = 0; i < browser->column_count; i++)
 		if (!browser->columns[i].function)
 			left = left > ret[i] + GAP ? left - ret[i] - GAP : 0;
+	/* Cells of a few letters say less than a name. */
+	for (size_t i = 0; functions && i < browser->column_count && left < FUNCTION_SMALL; i++)
+		if (!browser->columns[i].function) {
+			left += ret[i] + GAP;
+			ret[i] = 0;
+		}
 	for (size_t i = 0; i < browser->column_count; i++)
 		if (browser->columns[i].function)
 			ret[i] = left;
@@ -183,6 +190,9 @@ static size_t row_text(const struct browser *browser, const struct tally_profile
 	for (size_t i = 0; i < browser->column_count && used + 8 < size; i++) {
 		bool last = i + 1 == browser->column_count;
 		unsigned columns;
+
+		if (!widths[i])
+			continue;
 
 		browser_cell(browser, row, &browser->columns[i], widths[i], text + used,
 			     size - used);

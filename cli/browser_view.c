@@ -134,6 +134,8 @@ static void put_titles(const struct browser *browser, struct cli_screen *screen,
 	cli_screen_fill(screen, line, (unsigned)strlen(shares), CLI_BAR);
 	browser_widths(browser, width > column ? width - column : 0, widths);
 	for (size_t i = 0; i < browser->column_count && column < width; i++) {
+		if (!widths[i])
+			continue;
 		cli_screen_put(screen, line, column, CLI_BAR, browser->columns[i].title,
 			       width - column < widths[i] ? width - column : widths[i]);
 		column += widths[i] + 2;
@@ -280,6 +282,18 @@ static void put_flame_footer(struct browser *browser, struct cli_screen *screen)
 	browser_draw_footer(browser, screen, hints);
 }
 
+/* What is cut ends with ... */
+static void put_status(const char *status, struct cli_screen *screen)
+{
+	unsigned width = cli_screen_width(screen);
+	size_t length = strlen(status);
+	bool cut = browser_fitting(status, length, width) < length && width > 4;
+	unsigned used = cli_screen_put(screen, 0, 0, CLI_BOLD, status, cut ? width - 4 : width);
+
+	if (cut)
+		cli_screen_put(screen, 0, used, CLI_BOLD, " ...", 4);
+}
+
 void browser_draw(struct browser *browser, struct cli_screen *screen)
 {
 	unsigned width = cli_screen_width(screen), line = browser->status ? 1 : 0;
@@ -288,7 +302,7 @@ void browser_draw(struct browser *browser, struct cli_screen *screen)
 	browser->screen = screen;
 	cli_screen_clear(screen);
 	if (browser->status)
-		cli_screen_put(screen, 0, 0, CLI_BOLD, browser->status, width);
+		put_status(browser->status, screen);
 	if (browser->profile) {
 		line += browser_notes(browser, screen, line, true);
 		put_samples(browser, screen, line, put_parts(browser, screen, line));

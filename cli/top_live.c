@@ -1,6 +1,7 @@
 #include "top_live.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,8 @@
  * begins anew. */
 #define STACKS_MOST (4U << 20)
 #define MEMORY_MOST ((size_t)256 << 20)
+/* Memory is given back to the kernel when there is so much more than when it was done last. */
+#define TRIM_STEP ((size_t)16 << 20)
 /* As perf: an older sample counts seven eighths at each refresh. */
 #define FADING 112U
 
@@ -20,6 +23,11 @@ static const char *const image_keys[] = {"dso"};
 
 void top_live_init(struct top_live *live)
 {
+#ifdef M_ARENA_MAX
+	/* Each thread's own arena would keep what its threads freed. It is a setting of the
+	 * process, so it is not the library's. */
+	mallopt(M_ARENA_MAX, 1);
+#endif
 	pthread_mutex_init(&live->lock, NULL);
 	pthread_cond_init(&live->changed, NULL);
 }
@@ -47,12 +55,28 @@ static size_t memory_now(void)
 	return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
+/* Gives back what profiles were made of.  The bytes that are in memory then. */
+static size_t give_back(struct top_live *live)
+{
+	size_t memory = memory_now();
+
+	if (memory > live->trimmed + TRIM_STEP) {
+#ifdef __GLIBC__
+		malloc_trim(0);
+#endif
+		memory = live->trimmed = memory_now();
+	} else if (memory < live->trimmed) {
+		live->trimmed = memory;
+	}
+	return memory;
+}
+
 /* --- the thread that adds up --- */
 
 static int take_profile(void *context, struct tally_profile *profile)
 {
 	struct top_live *live = context;
-	size_t memory = memory_now();
+	size_t memory = give_back(live);
 	int result;
 
 	if (!live->memory)
@@ -203,6 +227,9 @@ void top_live_end(struct top_live *live)
 	live->data = NULL;
 	tally_recorder_free(live->recorder);
 	live->recorder = NULL;
+#ifdef __GLIBC__
+	malloc_trim(0);
+#endif
 }
 
 void top_live_ask(struct top_live *live, const struct browser_want *want, bool soon)
