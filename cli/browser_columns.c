@@ -9,7 +9,7 @@
 /* Rows that widths are made of. */
 #define ROWS_MEASURED 500U
 /* The narrowest column of functions, and of others. */
-#define FUNCTION_SMALL 14U /* else other cells have no room */
+#define FUNCTION_SMALL 16U /* else other cells have no room */
 #define FUNCTION_LEAST 28U
 #define CELL_LEAST     4U
 #define GAP            2U

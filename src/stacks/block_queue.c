@@ -7,7 +7,7 @@
 #include <sys/param.h>
 #include <unistd.h>
 
-#define SPARE_MOST 4
+#define SPARE_MOST 2 /* one is filled while another is unwound */
 /* Of an empty block; one that was nearly empty keeps no more. */
 #define SPARE_BYTES (1U << 20)
 /* Most stacks are not deeper: a smaller copy cuts more of them than it saves. */
@@ -265,8 +265,14 @@ void tally_block_queue_give(struct tally_block_queue *queue, struct tally_stack_
 	tally_stack_block_clear(block);
 	pthread_mutex_lock(&queue->lock);
 	if (queue->spare_count < SPARE_MOST) {
-		block->next = queue->spare;
-		queue->spare = block;
+		/* The one that waits longest is taken next, so that none keeps what a burst needed.
+		 */
+		struct tally_stack_block **last = &queue->spare;
+
+		while (*last)
+			last = &(*last)->next;
+		block->next = NULL;
+		*last = block;
 		queue->spare_count++;
 		block = NULL;
 	}

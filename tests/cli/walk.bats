@@ -339,3 +339,11 @@ teardown() {
 	sees '[1 Functions]'
 	end_terminal
 }
+
+@test "17: a narrow screen has names of functions in place of cells of four letters" {
+	terminal 40x10 xterm C "$TALLY" report -i chains.data
+	sees '[1 Functions]'
+	shown | grep -qE '%  \[\.\] (large|both|main)$'
+	run -1 shows 'Comm'
+	end_terminal
+}
