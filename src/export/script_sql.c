@@ -610,7 +610,9 @@ static void free_keys(struct sql *sql)
 	tally_sql_keys_done(&sql->chain_keys);
 	tally_map_done(&sql->known);
 	free(sql->last);
+	free(sql->seen);
 	sql->last = NULL;
+	sql->seen = NULL;
 }
 
 static int fill(struct sql *sql)

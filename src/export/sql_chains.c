@@ -2,6 +2,7 @@
  * of chains are stored once. */
 #include <errno.h>
 #include <stdlib.h>
+#include "base/bytes.h"
 #include "base/table.h"
 #include "export/sql_schema.h"
 #include "export/sql_state.h"
@@ -120,8 +121,8 @@ static int walk_run(struct sql *sql, struct tally_resolver *resolver,
 	return 0;
 }
 
-int tally_sql_chain_of(struct sql *sql, struct tally_resolver *resolver,
-		       const struct tally_resolved *sample, uint64_t *ret)
+static int walk_chain(struct sql *sql, struct tally_resolver *resolver,
+		      const struct tally_resolved *sample, uint64_t *ret)
 {
 	uint64_t until = sample->sample.callchain_nr;
 	struct chain_end at = {0};
@@ -148,5 +149,47 @@ int tally_sql_chain_of(struct sql *sql, struct tally_resolver *resolver,
 		until = from ? from - 1 : 0;
 	}
 	*ret = at.node;
+	return result;
+}
+
+#define SEEN (1U << 20)
+
+/* Two lanes, as one would wait for each product.  Never 0. */
+static uint64_t chain_hash(const struct tally_resolved *sample)
+{
+	const uint64_t *words = sample->sample.callchain;
+	uint64_t count = sample->sample.callchain_nr, at = 0;
+	uint64_t a = hash_u64((uint64_t)sample->kernel_era << 32 | sample->era);
+	uint64_t b = hash_u64((uint64_t)sample->unwound << 8 | sample->cpumode);
+
+	for (; at + 2 <= count; at += 2) {
+		a = hash_mix(a, words[at]);
+		b = hash_mix(b, words[at + 1] + at);
+	}
+	if (at < count)
+		a = hash_mix(a, words[at]);
+	a = hash_mix(a + count, b);
+	return a ? a : 1;
+}
+
+int tally_sql_chain_of(struct sql *sql, struct tally_resolver *resolver,
+		       const struct tally_resolved *sample, uint64_t *ret)
+{
+	uint64_t hash = chain_hash(sample);
+	struct chain_seen *seen;
+	int result;
+
+	if (!sql->seen)
+		sql->seen = calloc(SEEN, sizeof(*sql->seen));
+	if (!sql->seen)
+		return -ENOMEM;
+	seen = &sql->seen[hash % SEEN];
+	if (seen->hash == hash) {
+		*ret = seen->node;
+		return 0;
+	}
+	result = walk_chain(sql, resolver, sample, ret);
+	if (!result)
+		*seen = (struct chain_seen){.hash = hash, .node = *ret};
 	return result;
 }

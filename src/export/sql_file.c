@@ -6,16 +6,32 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/buf.h"
+#include "base/bytes.h"
 #include "base/fail.h"
 #include "base/whole_file.h"
+#include "export/row_queue.h"
 
 #define INSERTS 16U
 #define STEPS   100000 /* of SQLite's machine between two looks at whether to end */
 
+/* A value of a row that waits; text and bytes follow it. */
+struct cell {
+	uint32_t column;
+	enum cell_kind { CELL_NUMBER, CELL_TEXT, CELL_BYTES } kind;
+	uint64_t value; /* of text and bytes their size */
+};
+
+/* What is in front of the cells of a row that waits. */
+struct row_head {
+	uint32_t insert, cells;
+};
+
 struct tally_sql_insert {
 	struct tally_sql_file *file;
+	struct tally_buf row; /* cells */
+	uint32_t cells;
 	sqlite3_stmt *statement;
-	int failed; /* of setting a column: SQLITE_* */
+	uint64_t bound; /* columns, a bit each, that are not NULL */
 };
 
 struct tally_sql_file {
@@ -24,6 +40,11 @@ struct tally_sql_file {
 	char *made;             /* what is written to; borrowed from `file`, or owned */
 	struct tally_sql_insert inserts[INSERTS];
 	unsigned insert_count;
+	/* Rows are inserted by a thread of their own; nobody else uses the database meanwhile. */
+	struct row_queue *queue;
+	struct tally_error failure; /* of inserting */
+	int (*ask)(void *context);
+	void *context;
 };
 
 static int code_of(int sqlite)
@@ -50,8 +71,12 @@ static int fail(const struct tally_sql_file *file, int sqlite, struct tally_erro
 
 static void close_file(struct tally_sql_file *file)
 {
-	for (unsigned i = 0; i < file->insert_count; i++)
+	tally_row_queue_free(file->queue);
+	file->queue = NULL;
+	for (unsigned i = 0; i < file->insert_count; i++) {
+		tally_buf_done(&file->inserts[i].row);
 		sqlite3_finalize(file->inserts[i].statement);
+	}
 	file->insert_count = 0;
 	sqlite3_close(file->db);
 	file->db = NULL;
@@ -125,14 +150,93 @@ int tally_sql_file_fill(const char *path, struct tally_sql_file **ret, struct ta
 
 void tally_sql_file_watch(struct tally_sql_file *file, int (*ask)(void *), void *context)
 {
-	sqlite3_progress_handler(file->db, STEPS, ask, context);
+	file->ask = ask;
+	file->context = context;
+}
+
+/* --- rows --- */
+
+static int bind(struct tally_sql_insert *insert, const struct cell *cell)
+{
+	int column = (int)cell->column + 1;
+	const char *bytes = (const char *)(cell + 1);
+
+	switch (cell->kind) {
+	case CELL_TEXT:
+		return sqlite3_bind_text64(insert->statement, column, bytes, cell->value,
+					   SQLITE_STATIC, SQLITE_UTF8);
+	case CELL_BYTES:
+		return sqlite3_bind_blob64(insert->statement, column, bytes, cell->value,
+					   SQLITE_STATIC);
+	default:
+		return sqlite3_bind_int64(insert->statement, column, (sqlite3_int64)cell->value);
+	}
+}
+
+static size_t cell_size(const struct cell *cell)
+{
+	return sizeof(*cell) + (cell->kind == CELL_NUMBER ? 0 : align_up(cell->value, 8));
+}
+
+/* Inserts a row whose cells begin at `at`; *ret is behind them.  SQLITE_*. */
+static int insert_row(struct tally_sql_insert *insert, uint32_t cells, const uint8_t *at,
+		      const uint8_t **ret)
+{
+	uint64_t bound = 0, left;
+	int sqlite = 0;
+
+	for (; cells; cells--) {
+		const struct cell *cell = (const struct cell *)at;
+
+		bound |= 1ULL << cell->column;
+		sqlite |= bind(insert, cell);
+		at += cell_size(cell);
+	}
+	for (left = insert->bound & ~bound; left; left &= left - 1)
+		sqlite |= sqlite3_bind_null(insert->statement, __builtin_ctzll(left) + 1);
+	insert->bound = bound;
+	*ret = at;
+	if (sqlite)
+		return sqlite;
+	sqlite = sqlite3_step(insert->statement);
+	sqlite3_reset(insert->statement);
+	return sqlite == SQLITE_DONE ? 0 : sqlite;
+}
+
+static int insert_rows(void *context, const uint8_t *at, size_t size)
+{
+	struct tally_sql_file *file = context;
+	const uint8_t *end = at + size;
+
+	while (at < end) {
+		const struct row_head *head = (const struct row_head *)at;
+		int sqlite = insert_row(&file->inserts[head->insert], head->cells,
+					(const uint8_t *)(head + 1), &at);
+
+		if (sqlite)
+			return fail(file, sqlite, &file->failure);
+	}
+	return 0;
+}
+
+/* A failure of the thread that inserts is told where it is met. */
+static int pass_on(const struct tally_sql_file *file, int result, struct tally_error *error)
+{
+	if (result && file->failure.code && error)
+		*error = file->failure;
+	return result;
 }
 
 int tally_sql_file_run(struct tally_sql_file *file, const char *statements,
 		       struct tally_error *error)
 {
-	int sqlite = sqlite3_exec(file->db, statements, NULL, NULL, NULL);
+	int sqlite, result = file->queue ? tally_row_queue_drain(file->queue) : 0;
 
+	if (result)
+		return pass_on(file, result, error);
+	sqlite3_progress_handler(file->db, STEPS, file->ask, file->context);
+	sqlite = sqlite3_exec(file->db, statements, NULL, NULL, NULL);
+	sqlite3_progress_handler(file->db, 0, NULL, NULL);
 	return sqlite ? fail(file, sqlite, error) : 0;
 }
 
@@ -161,34 +265,54 @@ int tally_sql_file_prepare(struct tally_sql_file *file, const char *table, unsig
 	return 0;
 }
 
+static void set_cell(struct tally_sql_insert *insert, unsigned column, enum cell_kind kind,
+		     uint64_t value)
+{
+	const struct cell cell = {.column = column, .kind = kind, .value = value};
+
+	tally_buf_add(&insert->row, &cell, sizeof(cell));
+	insert->cells++;
+}
+
 void tally_sql_set(struct tally_sql_insert *insert, unsigned column, uint64_t value)
 {
-	insert->failed |=
-	    sqlite3_bind_int64(insert->statement, (int)column + 1, (sqlite3_int64)value);
+	set_cell(insert, column, CELL_NUMBER, value);
 }
 
 void tally_sql_set_text(struct tally_sql_insert *insert, unsigned column, const char *text,
 			size_t length)
 {
-	insert->failed |= sqlite3_bind_text64(insert->statement, (int)column + 1, text, length,
-					      SQLITE_STATIC, SQLITE_UTF8);
+	set_cell(insert, column, CELL_TEXT, length);
+	tally_buf_add(&insert->row, text, length);
+	tally_buf_zero(&insert->row, align_up(length, 8) - length);
 }
 
 void tally_sql_set_bytes(struct tally_sql_insert *insert, unsigned column, const void *bytes,
 			 size_t size)
 {
-	insert->failed |=
-	    sqlite3_bind_blob64(insert->statement, (int)column + 1, bytes, size, SQLITE_STATIC);
+	set_cell(insert, column, CELL_BYTES, size);
+	tally_buf_add(&insert->row, bytes, size);
+	tally_buf_zero(&insert->row, align_up(size, 8) - size);
 }
 
 int tally_sql_add(struct tally_sql_insert *insert, struct tally_error *error)
 {
-	int sqlite = insert->failed ? insert->failed : sqlite3_step(insert->statement);
-	int result = sqlite == SQLITE_DONE ? 0 : fail(insert->file, sqlite, error);
+	struct tally_sql_file *file = insert->file;
+	const struct row_head head = {(uint32_t)(insert - file->inserts), insert->cells};
+	int result = insert->row.failed;
 
-	sqlite3_reset(insert->statement);
-	sqlite3_clear_bindings(insert->statement);
-	return result;
+	if (!result && !file->queue)
+		result = tally_row_queue_new(insert_rows, file, &file->queue);
+	if (!result) {
+		struct tally_buf *block = tally_row_queue_block(file->queue);
+
+		tally_buf_add(block, &head, sizeof(head));
+		tally_buf_add(block, insert->row.data, insert->row.size);
+		result = tally_row_queue_added(file->queue);
+	}
+	tally_buf_clear(&insert->row);
+	insert->cells = 0;
+	return pass_on(file, result, error);
 }
 
 int tally_sql_file_finish(struct tally_sql_file *file, struct tally_error *error)

@@ -15,8 +15,8 @@ int tally_sql_file_open(const char *path, bool replace, struct tally_sql_file **
 			struct tally_error *error);
 /* Writes into an empty file that exists, which stays where it is, also after a failure.  -errno. */
 int tally_sql_file_fill(const char *path, struct tally_sql_file **ret, struct tally_error *error);
-/* Asks now and then, also within a long statement, whether to end: not 0, and that fails with
- * -ECANCELED. */
+/* Asks now and then within what tally_sql_file_run() does whether to end: not 0, and that fails
+ * with -ECANCELED. */
 void tally_sql_file_watch(struct tally_sql_file *file, int (*ask)(void *), void *context);
 /* Gives it its final name, if it has another one, and closes it. The struct is freed, also after a
  * failure. */
@@ -30,14 +30,15 @@ int tally_sql_file_run(struct tally_sql_file *file, const char *statements,
 int tally_sql_file_prepare(struct tally_sql_file *file, const char *table, unsigned columns,
 			   struct tally_sql_insert **ret, struct tally_error *error);
 
-/* Columns count from 0; those that are not set are NULL.  Text and bytes are borrowed until the
- * row is added.  Numbers from 2^63 up are stored as SQLite's integers are, negative. */
+/* Columns count from 0, up to 63; those that are not set are NULL.  Numbers from 2^63 up are stored
+ * as SQLite's integers are, negative. */
 void tally_sql_set(struct tally_sql_insert *insert, unsigned column, uint64_t value);
 void tally_sql_set_text(struct tally_sql_insert *insert, unsigned column, const char *text,
 			size_t length);
 void tally_sql_set_bytes(struct tally_sql_insert *insert, unsigned column, const void *bytes,
 			 size_t size);
-/* 0 or -errno; the columns are NULL again. */
+/* Rows are inserted in the order in which they are added, by a thread of the file's own.  0, or
+ * -errno, also of an earlier row; the columns are NULL again. */
 int tally_sql_add(struct tally_sql_insert *insert, struct tally_error *error);
 
 #endif

@@ -17,6 +17,12 @@ struct chain_word {
 	uint8_t mode;
 };
 
+/* Where a chain that was met lately led to, by a hash of its words. */
+struct chain_seen {
+	uint64_t hash; /* 0: none */
+	uint64_t node;
+};
+
 struct sql {
 	struct tally_session *session;
 	struct tally_data *data;
@@ -35,6 +41,7 @@ struct sql {
 	struct chain_word *last;
 	uint32_t last_count, last_room, last_era, last_kernel_era;
 	const struct tally_space *last_space;
+	struct chain_seen *seen;
 	struct tally_map known;         /* images and symbols that have their row */
 	uint64_t number;                /* of records so far */
 	struct tally_trace_text *trace; /* NULL: no tracepoints */
