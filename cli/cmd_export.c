@@ -177,6 +177,11 @@ static int write_samples(struct export *export, struct tally_session *session)
 	samples = tally_session_counts(session)->samples;
 	if (!made.samples && samples)
 		cli_unmatched_say(NAME, session, samples, &export->filter, &export->choice);
+	if (made.lost)
+		cli_say(NAME,
+			"the kernel lost %llu sample%s, for which the format has no place: they "
+			"are missing",
+			(unsigned long long)made.lost, made.lost == 1 ? "" : "s");
 	if (made.image && !export->filter.dsos.count)
 		cli_say(NAME, "the branches are those of %s, which has most; -d chooses another",
 			made.image);

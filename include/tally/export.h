@@ -68,6 +68,7 @@ struct tally_export_result {
 	/* The path of the binary that the export is about, for formats that are about one; else
 	 * NULL.  Untrusted; borrowed until the session is freed. */
 	const char *image;
+	uint64_t lost; /* samples that the kernel lost, where the format has no place for that */
 };
 
 /* Sets the members of a session's options that the format needs; the others stay unchanged.  0;

@@ -14,6 +14,7 @@ struct export_format {
 	bool binary;             /* not for a terminal */
 	bool folder;             /* files in options.folder; `to` is NULL */
 	bool places;             /* frames are addresses, with their lines */
+	bool only_samples;       /* it has no place for what the recording lacks */
 	bool as_recorded; /* frames are those of `tally script`, not those of `tally report` */
 	uint64_t columns; /* TALLY_COLUMN_* that its samples need */
 	int (*write)(struct convert *convert);

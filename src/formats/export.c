@@ -179,6 +179,7 @@ int tally_export_write(struct tally_session *session, const struct tally_export_
 	tally_buf_done(&convert.text);
 	made.samples = convert.samples;
 	made.image = convert.image;
+	made.lost = convert.format->only_samples ? tally_session_counts(session)->lost : 0;
 	if (!result && ret)
 		result = tally_result_copy(ret, sizeof(made), &made);
 	if (result == -ENOMEM && !convert.error->code)

@@ -110,6 +110,7 @@ const struct export_format tally_export_format_autofdo = {
     .name = "autofdo",
     .help = "branches of a binary for create_llvm_prof --profiler=text",
     .places = true,
+    .only_samples = true,
     .write = write_autofdo,
 };
 
@@ -117,6 +118,7 @@ const struct export_format tally_export_format_profgen = {
     .name = "profgen",
     .help = "branches of a binary for llvm-profgen --unsymbolized-profile",
     .places = true,
+    .only_samples = true,
     .write = write_profgen,
 };
 
@@ -124,5 +126,6 @@ const struct export_format tally_export_format_bolt = {
     .name = "bolt",
     .help = "branches of a binary for perf2bolt -pa",
     .places = true,
+    .only_samples = true,
     .write = write_bolt,
 };

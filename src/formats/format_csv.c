@@ -249,5 +249,6 @@ static int write_csv(struct convert *convert)
 const struct export_format tally_export_format_csv = {
     .name = "csv",
     .help = "a line for each sample, for tables",
+    .only_samples = true,
     .write = write_csv,
 };

@@ -539,6 +539,7 @@ static int write_folded(struct convert *convert)
 const struct export_format tally_export_format_folded = {
     .name = "folded",
     .help = "a line for each stack, for flame graphs",
+    .only_samples = true,
     .as_recorded = true,
     .write = write_folded,
 };

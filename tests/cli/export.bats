@@ -172,6 +172,22 @@ agree_with_others() { # recording
 	[ "$output" = "a_name;[unknown] 1000" ]
 }
 
+@test "lost samples are in each format, or said where it has no place for them" {
+	printf 'comm 5 prog\nsample 5 1000 user 1000\nlost 4711\n' | python3 "$BATS_TEST_DIRNAME/recording.py" lossy.data chains
+	for format in $FORMATS; do
+		run -0 --separate-stderr "$TALLY" export --to "$format" -f -o "lossy.$format" lossy.data
+		case $format in
+		folded | csv) [[ $stderr = *"the kernel lost 4711 samples, for which the format has no place"* ]] && continue ;;
+		pprof) zcat lossy.pprof | grep -q "lost by the kernel: 4711" && continue ;;
+		perfetto) LC_ALL=C grep -qF $'\xe7\x24' lossy.perfetto && continue ;; # 4711 as a varint
+		sqlite) [ "$(python3 -c 'import sqlite3; print(sqlite3.connect("lossy.sqlite").execute("SELECT SUM(count) FROM lost").fetchone()[0])')" = 4711 ] && continue ;;
+		*) grep -q "lost by the kernel: 4711" "lossy.$format" && [ -z "$stderr" ] && continue ;;
+		esac
+		echo "$format: not there; $stderr"
+		return 1
+	done
+}
+
 @test "the same recording gives the same bytes, from a stream, compressed, or archived" {
 	for format in $FORMATS; do
 		[ "$format" != sqlite ] || continue # which names the file

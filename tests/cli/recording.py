@@ -18,6 +18,7 @@
                                          register of the newest call
     times COUNT                          the last sample, so many times more
     period NS                            of the samples that follow, instead of 1000
+    lost COUNT                           samples that the kernel lost
 
 Every sample comes 1 ms after the one before.
 """
@@ -26,7 +27,7 @@ import struct
 import sys
 
 MARKS = {"user": (1 << 64) - 512, "kernel": (1 << 64) - 128, "deferred": (1 << 64) - 640}
-MMAP, COMM, SAMPLE, CALLCHAIN_DEFERRED = 1, 3, 9, 22
+MMAP, LOST, COMM, SAMPLE, CALLCHAIN_DEFERRED = 1, 2, 3, 9, 22
 SAMPLE_ID_ALL, DEFER_CALLCHAIN = 1 << 18, 1 << 38
 KERNEL, USER = 1, 2
 HAS_SIZE = 1 << 15
@@ -112,6 +113,8 @@ class Writer:
             identity = bytes.fromhex(rest[0])
             self.build_ids += record(0, KERNEL | HAS_SIZE, struct.pack("<i", -1) + identity.ljust(20, b"\0") + bytes([len(identity), 0, 0, 0])
                                      + text(rest[1]).ljust(64, b"\0"))
+        elif kind == "lost":
+            self.other(LOST, 0, 0, struct.pack("<QQ", 0, int(rest[0])))
         elif kind == "period":
             self.period = int(rest[0])
         elif kind == "sample":
