@@ -13,8 +13,11 @@
  * begins anew. */
 #define STACKS_MOST (4U << 20)
 #define MEMORY_MOST ((size_t)256 << 20)
-/* Memory is given back to the kernel when there is so much more than when it was done last. */
-#define TRIM_STEP ((size_t)16 << 20)
+/* Memory is given back to the kernel when so much of it is not in use; binaries are a third of
+ * that. */
+#define UNUSED_MOST ((size_t)48 << 20)
+/* Of these sizes memory is not among other memory, and goes back as soon as it is freed. */
+#define LARGE (4 << 20)
 /* As perf: an older sample counts seven eighths at each refresh. */
 #define FADING 112U
 
@@ -23,10 +26,12 @@ static const char *const image_keys[] = {"dso"};
 
 void top_live_init(struct top_live *live)
 {
-#ifdef M_ARENA_MAX
-	/* Each thread's own arena would keep what its threads freed. It is a setting of the
-	 * process, so it is not the library's. */
+#ifdef __GLIBC__
+	/* Each thread's own arena would keep what the thread freed, and so would the heap: its
+	 * bound of what is large grows. These are settings of the process, so they are not the
+	 * library's. */
 	mallopt(M_ARENA_MAX, 1);
+	mallopt(M_MMAP_THRESHOLD, LARGE);
 #endif
 	pthread_mutex_init(&live->lock, NULL);
 	pthread_cond_init(&live->changed, NULL);
@@ -56,18 +61,17 @@ static size_t memory_now(void)
 }
 
 /* Gives back what profiles were made of.  The bytes that are in memory then. */
-static size_t give_back(struct top_live *live)
+static size_t give_back(void)
 {
 	size_t memory = memory_now();
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+	const struct mallinfo2 info = mallinfo2();
 
-	if (memory > live->trimmed + TRIM_STEP) {
-#ifdef __GLIBC__
+	if (memory > info.uordblks + info.hblkhd + UNUSED_MOST) {
 		malloc_trim(0);
-#endif
-		memory = live->trimmed = memory_now();
-	} else if (memory < live->trimmed) {
-		live->trimmed = memory;
+		memory = memory_now();
 	}
+#endif
 	return memory;
 }
 
@@ -76,7 +80,7 @@ static size_t give_back(struct top_live *live)
 static int take_profile(void *context, struct tally_profile *profile)
 {
 	struct top_live *live = context;
-	size_t memory = give_back(live);
+	size_t memory = give_back();
 	int result;
 
 	if (!live->memory)

@@ -31,8 +31,7 @@ struct top_live {
 	bool runs;
 	const char *all_keys[TOP_KEYS_MOST + 2]; /* of all parts */
 	size_t all_count;
-	size_t memory;  /* bytes, when the first profile came */
-	size_t trimmed; /* bytes, when memory was given back last */
+	size_t memory; /* bytes, when the first profile came */
 
 	pthread_mutex_t lock; /* of all below */
 	pthread_cond_t changed;
