@@ -193,13 +193,24 @@ static int show_session(struct annotate *annotate, struct tally_session *session
 	return status;
 }
 
+/* Whether functions without symbols are asked for: all, or one by its name, libx.so+0x12340.
+ * Looking for where these begin takes an eighth of the time. */
+static bool wants_nameless(const struct cli_list *names)
+{
+	for (size_t i = 0; i < names->count; i++)
+		if (strstr(names->items[i], "+0x"))
+			return true;
+	return !names->count;
+}
+
 static int run(struct annotate *annotate)
 {
 	struct cli_progress progress;
 	struct tally_session_options options = {.size = sizeof(options),
 						.progress = cli_progress_update,
 						.progress_context = &progress,
-						.functions = true,
+						.functions =
+						    wants_nameless(&annotate->filter.symbols),
 						.columns = TALLY_COLUMN_COUNT};
 	struct tally_session *session = NULL;
 	struct tally_data *data = NULL;

@@ -64,7 +64,7 @@ static size_t memory_now(void)
 static size_t give_back(void)
 {
 	size_t memory = memory_now();
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+#ifdef __GLIBC__
 	const struct mallinfo2 info = mallinfo2();
 
 	if (memory > info.uordblks + info.hblkhd + UNUSED_MOST) {
