@@ -113,8 +113,8 @@ int tally_listing_instruction(const struct tally_listing *listing, size_t index,
 struct tally_annotation_text {
 	size_t size;      /* sizeof of this struct */
 	size_t functions; /* at most so many; 0: all */
-	/* Functions with a smaller share (%) of every event are left out; if functions were named,
-	 * of these functions' part. */
+	/* Functions with a smaller share (%) of every event are left out; if functions or binaries
+	 * were named, of these functions' part. */
 	double percent_limit;
 	enum tally_percent_type percent_type;
 	bool json;       /* tally-json(7) */

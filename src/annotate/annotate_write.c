@@ -95,8 +95,8 @@ static int put_function(struct writing *writing, const struct annotated *functio
 	return result;
 }
 
-/* Whether the function has the least share of some event; if functions were named, of these
- * functions' part of it, so that the limit does not hide the one that was asked for. */
+/* Whether the function has the least share of some event; if functions or binaries were named, of
+ * these functions' part of it, so that the limit does not hide the one that was asked for. */
 static bool is_large(const struct tally_annotation *annotation, const struct annotated *function,
 		     double limit)
 {

@@ -137,7 +137,7 @@ int tally_annotation_of_sums(struct tally_session *session,
 	}
 	made->session = session;
 	made->event_count = tally_data_event_count(tally_session_data(session));
-	made->named = options->symbol_count > 0;
+	made->named = options->symbol_count || options->dso_count;
 	made->sums = *sums;
 	if (find_functions(made, options) || add_numbers(made)) {
 		tally_annotation_free(made);

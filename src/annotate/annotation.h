@@ -19,7 +19,7 @@ struct tally_annotation {
 	struct tally_session *session;
 	struct place_sums sums;
 	size_t event_count;
-	bool named;                  /* functions were asked for by name */
+	bool named;                  /* functions were asked for, by name or binary */
 	struct annotated *functions; /* the hottest first */
 	size_t function_count;
 	uint64_t *numbers; /* that the functions' samples and periods are in */

@@ -127,18 +127,10 @@ static void put_time(struct tally_buf *to, uint64_t ns, uint64_t unit)
 	tally_cell_padded(to, ns % 1000000000U / (fine ? 1 : 1000), fine ? 9 : 6);
 }
 
+/* A thread that ends has the number -1 in its last samples. */
 static void put_task(struct tally_buf *to, uint64_t number, const char *comm)
 {
-	size_t before = to->size, digits;
-
-	tally_cell_u64(to, number);
-	digits = to->size - before;
-	if (digits < TASK_WIDTH) { /* right-aligned before its name */
-		to->size = before;
-		tally_cell_spaces(to, TASK_WIDTH - digits);
-		tally_cell_u64(to, number);
-	}
-	tally_buf_byte(to, ':');
+	tally_buf_printf(to, "%*d:", (int)TASK_WIDTH, (int)(int32_t)number);
 	tally_cell_name(to, comm);
 }
 

@@ -391,3 +391,11 @@ END
 	grep -q ' \[nosuch\]  *\[k\] 0x000000000000343b$' got
 	grep -q ' \[unknown\]  *\[k\] 0xffffffffd0ac543b$' got
 }
+
+@test "17: a thread that has ended is -1, as the kernel writes it" {
+	printf 'comm 5 named\nsample 5 1000\nsample 4294967295 1000\n' | python3 "$HERE/recording.py" gone.data
+	"$TALLY" report --stdio --no-children -q -s pid -i gone.data >got
+	cat got
+	grep -qE '^ +50.00% +-1:' got
+	grep -qE '^ +50.00% +5:named$' got
+}
