@@ -612,7 +612,7 @@ def find_collapse(folder):
     """stackcollapse-perf.pl: of the folder that FLAMEGRAPH names, or fetched once; or why there is none."""
     if not shutil.which("perl"):
         return None, "perl is not installed"
-    path = os.path.join(os.environ.get("FLAMEGRAPH", folder), "stackcollapse-perf.pl")
+    path = os.path.abspath(os.path.join(os.environ.get("FLAMEGRAPH", folder), "stackcollapse-perf.pl"))
     if not os.path.exists(path) and "FLAMEGRAPH" not in os.environ and shutil.which("curl"):
         subprocess.run(["curl", "-fsSL", "-m", "30", "-o", path, COLLAPSE_URL], check=False, stderr=subprocess.DEVNULL)
     return (path, None) if os.path.exists(path) else (None, "stackcollapse-perf.pl cannot be fetched; FLAMEGRAPH=DIR names its folder")
@@ -822,8 +822,9 @@ def bench_pages(args, folder, log):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--tally", default=os.path.join(TOP, "build", "tally"))
-    parser.add_argument("--folder", default=os.path.join(TOP, "build", "bench"))
+    # Commands run in the folder.
+    parser.add_argument("--tally", type=os.path.abspath, default=os.path.join(TOP, "build", "tally"))
+    parser.add_argument("--folder", type=os.path.abspath, default=os.path.join(TOP, "build", "bench"))
     parser.add_argument("--rows", default="", help="only rows whose name contains this")
     parser.add_argument("--times", type=int, default=3)
     parser.add_argument("--timeout", type=float, default=600)
