@@ -78,8 +78,8 @@ int tally_export_session_options(const char *format, struct tally_session_option
  * caller flushes and closes the stream, which is NULL with `folder` or `path`.  Text from
  * outside is escaped by the rules of the format.
  * 0; -EINVAL with words: an option is invalid, or the recording lacks what the format needs;
- * -EEXIST: the file exists, and must not be replaced; -ENOTSUP: built without a library that the format needs; -E2BIG, -ECANCELED, -ENOMEM, -errno of
- * reading or writing.  `ret` may be NULL. */
+ * -EEXIST: the file exists, and must not be replaced; -ENOTSUP: built without a library that the
+ * format needs; -E2BIG, -ECANCELED, -ENOMEM, -errno of reading or writing.  `ret` may be NULL. */
 int tally_export_write(struct tally_session *session, const struct tally_export_options *options,
 		       FILE *to, struct tally_export_result *ret, struct tally_error *error);
 

@@ -27,7 +27,7 @@ int tally_whole_file_open(const char *path, unsigned may, mode_t mode, struct wh
 /* Gives the complete file its name. A file that was made in the meantime is not replaced unasked.
  */
 int tally_whole_file_name(struct whole_file *file, struct tally_error *error);
-/* Closes the descriptor unless it is -1, and removes a file that has not got its name. */
+/* Closes the descriptor unless it is -1, and removes a file that did not get its name. */
 void tally_whole_file_drop(struct whole_file *file);
 
 #endif

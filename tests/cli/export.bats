@@ -264,10 +264,10 @@ agree_with_others() { # recording
 	[ "$(cat mine)" = mine ]
 	"$TALLY" export --to csv -f -o mine made.data
 	[ "$(head -n 1 mine)" = "time_ns,event,period,comm,pid,tid,cpu,weight,symbol,dso,stack" ]
-	! compgen -G "mine.*.tmp"
+	[ -z "$(compgen -G "mine.*.tmp")" ]
 	run -1 "$TALLY" export --to bolt -o none made.data
 	[[ $output = *"no branch stacks"* ]]
-	[ ! -e none ] && ! compgen -G "none.*.tmp"
+	[ ! -e none ] && [ -z "$(compgen -G "none.*.tmp")" ]
 }
 
 @test "13: what is not a regular file is written to, and never replaced" {

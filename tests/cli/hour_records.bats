@@ -143,13 +143,13 @@ events() {
 	for signal in ALRM USR1 TERM; do
 		"$TALLY" script -i f.data --max-expand 100 --sql out.db 2>/dev/null &
 		for ((i = 0; i < 3000; i++)); do
-			! compgen -G "out.db.*" >/dev/null || break
+			[ -z "$(compgen -G "out.db.*")" ] || break
 			sleep 0.01
 		done
-		compgen -G "out.db.*" >/dev/null
+		[ -n "$(compgen -G "out.db.*")" ]
 		kill -s "$signal" $!
 		wait $! || true
-		! compgen -G "out.db.*"
+		[ -z "$(compgen -G "out.db.*")" ]
 		[ ! -e out.db ]
 	done
 }

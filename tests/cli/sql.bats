@@ -90,7 +90,7 @@ ask() { # database, query
 	[ -z "$(ask chains.db 'PRAGMA foreign_key_check')" ]
 	[ "$(ask chains.db "SELECT value = (SELECT count(*) FROM samples) FROM meta
 		WHERE key = 'samples'")" = 1 ]
-	! compgen -G "chains.db.*"
+	[ -z "$(compgen -G "chains.db.*")" ]
 }
 
 @test "data addresses lead somewhere" {
@@ -114,7 +114,7 @@ ask() { # database, query
 	[ "$(cat there.db)" = mine ]
 	"$TALLY" script -i chains.data --sql there.db --force
 	[ "$(ask there.db 'SELECT count(*) > 0 FROM samples')" = 1 ]
-	! compgen -G "there.db.*"
+	[ -z "$(compgen -G "there.db.*")" ]
 }
 
 @test "what cannot be written is said, and nothing is left" {
@@ -124,7 +124,7 @@ ask() { # database, query
 	run --separate-stderr "$TALLY" script -i work.c --sql none.db
 	[ "$status" = 1 ]
 	[ ! -e none.db ]
-	! compgen -G "none.db.*"
+	[ -z "$(compgen -G "none.db.*")" ]
 }
 
 @test "Ctrl-C ends it, and nothing of the database is left" {
@@ -135,7 +135,7 @@ ask() { # database, query
 	[ "$status" = 1 ]
 	[[ "$output" == *interrupted* ]]
 	[ ! -e ended.db ]
-	! compgen -G "ended.db.*"
+	[ -z "$(compgen -G "ended.db.*")" ]
 }
 
 @test "13: a database is a file: a device or a pipe is refused, and stays" {
