@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/digits.h"
 #include "base/table.h"
 #include "convert/thread_samples.h"
 #include "formats/format_list.h"
@@ -57,12 +58,12 @@ static int make_names(struct chrome *file)
 /* Microseconds, with all digits that there are. */
 static void put_time(struct chrome *file, const char *key, uint64_t ns)
 {
-	char text[32];
-	int length = snprintf(text, sizeof(text), "%llu.%03llu", (unsigned long long)ns / 1000,
-			      (unsigned long long)ns % 1000);
+	char text[DIGITS_MOST + 1], *end = put_dec(text, ns / 1000);
 
+	*end++ = '.';
+	end = put_dec_fixed(end, ns % 1000, 3);
 	json_key(&file->json, key);
-	json_raw(&file->json, text, (size_t)length);
+	json_raw(&file->json, text, (size_t)(end - text));
 }
 
 static void put_name(struct chrome *file, uint32_t frame)

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/digits.h"
 #include "convert/thread_samples.h"
 #include "formats/firefox_markers.h"
 #include "formats/firefox_tables.h"
@@ -38,11 +39,11 @@ static int take_more(void *context, const struct sample_row *row, uint32_t track
 /* Nanoseconds as milliseconds, with all digits that there are. */
 static void put_ms(struct json *json, uint64_t ns)
 {
-	char text[40];
-	int length = snprintf(text, sizeof(text), "%llu.%06llu", (unsigned long long)ns / 1000000,
-			      (unsigned long long)ns % 1000000);
+	char text[DIGITS_MOST + 1], *end = put_dec(text, ns / 1000000);
 
-	json_raw(json, text, (size_t)length);
+	*end++ = '.';
+	end = put_dec_fixed(end, ns % 1000000, 6);
+	json_raw(json, text, (size_t)(end - text));
 }
 
 /* --- meta --- */
