@@ -219,7 +219,7 @@ static int insert_rows(void *context, const uint8_t *at, size_t size)
 	return 0;
 }
 
-/* A failure of the thread that inserts is told where it is met. */
+/* A failure of the thread that inserts is reported where it is met. */
 static int pass_on(const struct tally_sql_file *file, int result, struct tally_error *error)
 {
 	if (result && file->failure.code && error)
