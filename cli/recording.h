@@ -22,11 +22,11 @@
 	}
 
 /* As perf has it, for those who are used to it: an owner is never asked. */
-#define CLI_FORCE(to_bool)                                                                      \
-	{                                                                                       \
-		CLI_FLAG, 'f', "force", NULL,                                                   \
-		    "accepted as in perf: no recording is refused because of its owner",        \
-		    .to = &(to_bool)                                                            \
+#define CLI_FORCE(to_bool)                                                               \
+	{                                                                                \
+		CLI_FLAG, 'f', "force", NULL,                                            \
+		    "accepted as in perf: no recording is refused because of its owner", \
+		    .to = &(to_bool)                                                     \
 	}
 #define CLI_STRICT(to_flag)                                                                     \
 	{                                                                                       \
