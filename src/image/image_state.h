@@ -116,7 +116,7 @@ int tally_image_open_files(const struct tally_image *image, struct tally_elf *re
 int tally_image_open_files_at(const struct tally_image *image, const char *path,
 			      struct tally_elf *ret_binary, struct tally_elf *ret_debug);
 
-/* Whether the recorded kernel is of another release than the running one. */
+/* Whether the recorded kernel is known to be of another release than the running one. */
 bool tally_image_other_release(const struct tally_image_store *store);
 
 /* Opens the [vdso] that an image is of: our own, or that of its build-id in perf's cache. *ret_data

@@ -184,7 +184,7 @@ bool tally_image_other_release(const struct tally_image_store *store)
 {
 	char running[RELEASE_ROOM];
 
-	return other_release(store, running);
+	return other_release(store, running) && *store->options.kernel_release;
 }
 
 static bool other_kernel(const struct tally_image_store *store,

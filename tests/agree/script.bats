@@ -218,9 +218,11 @@ differs() { # name of a recording
 	[ -d "${TALLY_CORPUS:-}/files" ] || skip "TALLY_CORPUS is not set"
 	for file in "$TALLY_CORPUS"/files/*; do
 		differs "$file" && continue
-		# The kernels that were recorded are not here, nor their vDSOs: of those without a build-id perf takes this machine's.
+		# The kernels that were recorded are not here, nor their vDSOs: of those without a build-id perf takes this machine's, and so
+		# does tally where the release is not known either.
 		vdso=
-		perf buildid-list -i "$file" 2>/dev/null | grep -qF '[vdso]' || vdso='--symfs /nowhere'
+		perf buildid-list -i "$file" 2>/dev/null | grep -qF '[vdso]' ||
+			! "$TALLY" info -i "$file" 2>/dev/null | grep -q '^Kernel ' || vdso='--symfs /nowhere'
 		for fields in '' '-F comm,pid,tid,cpu,time,event,ip,sym,dso,period' '-F ip,sym' '-F +brstack'; do
 			perf script -f -i "$file" --kallsyms /dev/null $vdso $fields >perf.raw 2>/dev/null </dev/null || continue
 			plain <perf.raw >perf.txt
