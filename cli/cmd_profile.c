@@ -429,7 +429,8 @@ int cmd_profile(int argc, char **argv)
 	     "samples a second; max: as many as the kernel allows (default: 4000)",
 	     .to = &profile.frequency},
 	    {CLI_CALL, 0, "call-graph", "HOW",
-	     "record call chains by auto (unwound while recording, else fp; the default), fp (frame "
+	     "record call chains by auto (unwound while recording, else fp; the default), fp "
+	     "(frame "
 	     "pointers), dwarf[,SIZE] (unwound) or lbr",
 	     .to = &profile.call_graph, .call = record_take_call_graph,
 	     .word = record_call_graph_word},

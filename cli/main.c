@@ -95,6 +95,6 @@ int main(int argc, char **argv)
 	catch_file_limit();
 	cli_settings_pager(command->name);
 	cli_mapped_guard(command->name);
-	return cli_ending_leave(cli_finish_output(
-	    command->name, cli_run_with_room(command, argc - at, argv + at)));
+	return cli_ending_leave(
+	    cli_finish_output(command->name, cli_run_with_room(command, argc - at, argv + at)));
 }

@@ -45,7 +45,7 @@ enum cli_kind {
 #define CLI_HIDDEN                                                                 \
 	4u /* not in --help, completion and man page: accepted because perf has it \
 	    */
-#define CLI_ATTACHED                                                                               \
+#define CLI_ATTACHED                                                                          \
 	16u /* with CLI_OPTIONAL: the next argument is not its value (but see `ending`), only \
 	     * -zVALUE, --name=VALUE */
 #define CLI_EMPTY 32u /* the value may be "", which is refused otherwise */

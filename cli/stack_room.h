@@ -1,5 +1,5 @@
-/* Threads of the command with a stack of a known size.  Otherwise it is what `ulimit -s` says, which
- * may be less than a demangler takes for one name. */
+/* Threads of the command with a stack of a known size.  Otherwise it is what `ulimit -s` says,
+ * which may be less than a demangler takes for one name. */
 #ifndef TALLY_CLI_STACK_ROOM_H
 #define TALLY_CLI_STACK_ROOM_H
 

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/bytes.h"
-#include "image/kernel_cache.h"
+#include "kallsyms/kernel_cache.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

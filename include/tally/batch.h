@@ -142,7 +142,7 @@ struct tally_frame {
 	uint32_t image; /* number, for grouping; UINT32_MAX: none */
 	bool inlined;   /* the function is part of the symbol at `place`, as debug information
 			 * says */
-	bool function; /* there is no symbol, but `place` is where the function starts */
+	bool function;  /* there is no symbol, but `place` is where the function starts */
 	/* `place` as reports show it: of a function without a symbol as an address of the file, as
 	 * objdump has it; of a kernel module from where that was loaded. */
 	uint64_t address;

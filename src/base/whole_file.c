@@ -34,10 +34,11 @@ static int open_direct(const struct stat *about, struct whole_file *file, struct
 
 static int create(struct whole_file *file, mode_t mode, struct tally_error *error)
 {
-	if (asprintf(&file->incomplete, "%s.%ld.tmp", file->path, (long)getpid()) < 0) {
-		file->incomplete = NULL;
+	char *incomplete;
+
+	if (asprintf(&incomplete, "%s.%ld.tmp", file->path, (long)getpid()) < 0)
 		return -ENOMEM;
-	}
+	file->incomplete = incomplete;
 	file->fd = open(file->incomplete, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 	return file->fd < 0 ? refuse(error, file->path, -errno) : 0;
 }

@@ -3,8 +3,8 @@
  *
  * A record is trusted when its event is known, its fields are there (those of a sample fill it to
  * its last byte), and its values are possible: cpu_reserved is 0, no count is larger than two
- * years of ns, no name is longer than a path can be.  A record that is refused is counted as damage,
- * with its offset, and left out of everything. */
+ * years of ns, no name is longer than a path can be.  A record that is refused is counted as
+ * damage, with its offset, and left out of everything. */
 #ifndef TALLY_FILE_TRUST_H
 #define TALLY_FILE_TRUST_H
 

@@ -9,7 +9,7 @@
 #include "base/fail.h"
 #include "dwarf/line_index_file.h"
 #include "elf/build_id.h"
-#include "image/kernel_cache.h"
+#include "kallsyms/kernel_cache.h"
 
 struct about { /* strings of a struct tally_cache_file */
 	char image[256], id[TALLY_BUILD_ID_TEXT];

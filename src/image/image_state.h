@@ -13,7 +13,7 @@
 #include "image/grown_map.h"
 #include "image/image.h"
 #include "image/inlines.h"
-#include "image/kallsyms.h"
+#include "kallsyms/kallsyms.h"
 #include "image/shown.h"
 #include "elf/symbol_steps.h"
 #include "elf/symbol_table.h"

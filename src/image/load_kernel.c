@@ -12,7 +12,7 @@
 #include "elf/elf_symbols.h"
 #include "image/image_kind.h"
 #include "image/image_state.h"
-#include "image/kernel_cache.h"
+#include "kallsyms/kernel_cache.h"
 
 /* /proc/kallsyms of a large kernel with many modules is some 20 MB. */
 #define KALLSYMS_LIMIT ((size_t)1 << 30)

@@ -60,5 +60,5 @@ struct cut_chains tally_cut_chains(const struct tally_data *data, size_t event)
 	if (!stacks->count && !(attr->sample_type & PERF_SAMPLE_STACK_USER))
 		return no_pointers;
 	return stacks->count || attr->sample_stack_user >= COPY_MOST ? largest_copies
-								       : small_copies;
+								     : small_copies;
 }

@@ -5,7 +5,7 @@
 #include <tally/data.h>
 
 struct cut_chains {
-	const char *where;  /* "with the copy of the stack": where most of them end; NULL: unknown */
+	const char *where; /* "with the copy of the stack": where most of them end; NULL: unknown */
 	const char *remedy; /* "record larger stacks: ..." */
 };
 

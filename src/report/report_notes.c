@@ -120,10 +120,11 @@ static void put_improbable(const struct tally_profile *profile, size_t event, st
 		return;
 	tally_buf_text(to, "# Improbable counts, at least ");
 	tally_cell_percent(to, tally_cell_share(periods, of.total));
-	tally_buf_printf(to,
-			 ": of samples that count more than an hour of a processor each, by a "
-			 "fault of the kernel or damage; --filter 'period <= %llu' leaves them out\n",
-			 PERIOD_PROBABLE);
+	tally_buf_printf(
+	    to,
+	    ": of samples that count more than an hour of a processor each, by a "
+	    "fault of the kernel or damage; --filter 'period <= %llu' leaves them out\n",
+	    PERIOD_PROBABLE);
 }
 
 int tally_report_notes(const struct tally_profile *profile, size_t event, struct tally_buf *to)

@@ -1,14 +1,13 @@
 #include "resolve/frames.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include "base/bytes.h"
 #include "base/table.h"
 #include "image/image_kind.h"
 #include "resolve/compiled_name.h"
+#include "resolve/mapping_image.h"
 
 #define NO_SYMBOL (-1)
 #define FUNCTION  (-2) /* no symbol either; the place is where the function starts */
@@ -220,80 +219,6 @@ static uint32_t row_intern(struct tally_frames *frames, const struct frame_row *
 	return frame;
 }
 
-static const struct tally_data_build_id *recorded_build_id(const struct tally_frame_source *source,
-							   const char *filename)
-{
-	const struct tally_data_info *info = tally_data_info(source->data);
-	const uint64_t *index =
-	    tally_map_find(source->build_ids, tally_hash_bytes(filename, strlen(filename)));
-
-	if (!index || *index > info->build_id_count ||
-	    strcmp(info->build_ids[*index - 1].filename, filename) != 0)
-		return NULL;
-	return &info->build_ids[*index - 1];
-}
-
-/* The kernel's, under whatever name: a kernel's file instead of "[kernel.kallsyms]". */
-static const struct tally_data_build_id *kernel_build_id(const struct tally_frame_source *source)
-{
-	const struct tally_data_info *info = tally_data_info(source->data);
-
-	for (size_t i = 0; i < info->build_id_count; i++) {
-		const struct tally_data_build_id *build_id = &info->build_ids[i];
-
-		if ((build_id->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL &&
-		    build_id->filename && build_id->filename[0] == '/' &&
-		    !strstr(build_id->filename, ".ko"))
-			return build_id;
-	}
-	return NULL;
-}
-
-static struct tally_image *image_get(const struct tally_frame_source *source,
-				     const struct tally_mapping *mapping, const char *filename)
-{
-	const struct tally_mapped_file *file = mapping->file;
-	struct tally_image_key key = {
-	    .path = filename,
-	    .pid = mapping->pid == UINT32_MAX ? 0 : mapping->pid,
-	    .kernel = mapping->cpumode == PERF_RECORD_MISC_KERNEL,
-	    .ino = file->ino,
-	    .data = !(mapping->prot & PROT_EXEC) && mapping->cpumode != PERF_RECORD_MISC_KERNEL,
-	    .build_id_size = file->build_id_size,
-	};
-	size_t bracket = strcspn(filename, "]");
-	char name[64];
-
-	memcpy(key.build_id, file->build_id, sizeof(key.build_id));
-	if (key.kernel)
-		key.anchor = mapping->pgoff;
-	if (!key.build_id_size) {
-		const struct tally_data_build_id *recorded = recorded_build_id(source, filename);
-
-		/* "[kernel.kallsyms]_text" is the mapping, "[kernel.kallsyms]" its build-id's name.
-		 */
-		if (!recorded && key.kernel && filename[0] == '[' && filename[bracket] &&
-		    bracket + 2 <= sizeof(name)) {
-			memcpy(name, filename, bracket + 1);
-			name[bracket + 1] = 0;
-			recorded = recorded_build_id(source, name);
-			if (!recorded && !strcmp(name, "[kernel.kallsyms]"))
-				recorded = kernel_build_id(source);
-		}
-		/* of memory without a file: the process's perf map, as it was at the end */
-		if (!recorded && !key.data && key.pid &&
-		    tally_image_kind_of(filename, key.kernel) == TALLY_IMAGE_ANON) {
-			snprintf(name, sizeof(name), "/tmp/perf-%u.map", key.pid);
-			recorded = recorded_build_id(source, name);
-		}
-		if (recorded && recorded->size <= sizeof(key.build_id)) {
-			key.build_id_size = recorded->size;
-			memcpy(key.build_id, recorded->id, recorded->size);
-		}
-	}
-	return tally_image_get(source->images, &key);
-}
-
 /* The image number of a mapping + 1; 0: out of memory. */
 static uint32_t image_number(struct tally_frames *frames, const struct tally_frame_source *source,
 			     const struct tally_mapping *mapping, const char *filename)
@@ -308,7 +233,7 @@ static uint32_t image_number(struct tally_frames *frames, const struct tally_fra
 	if (mapping->ksymbol) {
 		key = 1ULL << 40 | mapping->file->filename;
 	} else {
-		image = image_get(source, mapping, filename);
+		image = tally_mapping_image(source, mapping, filename);
 		if (!image)
 			return 0;
 		key = ((uint64_t)tally_image_number(image) << 1 | (level == 'k')) + 1;
@@ -323,6 +248,8 @@ static uint32_t image_number(struct tally_frames *frames, const struct tally_fra
 			found->symbol = image ? NULL : filename;
 			found->base =
 			    image ? tally_image_base(image, mapping->start, mapping->pgoff) : 0;
+			if (image && tally_image_kind(image) == TALLY_IMAGE_MODULE)
+				found->shown_from = found->base;
 			*id = found->number + 1;
 		}
 	}
@@ -751,12 +678,6 @@ static const struct tally_symbol *symbol_of(const struct tally_frame_image *imag
 				  row->symbol < FUNCTION ? INLINED_IN(row->symbol) : row->symbol);
 }
 
-static bool is_module(const struct tally_frame_image *image)
-{
-	return image->level == 'k' && image->image &&
-	       tally_image_kind(image->image) == TALLY_IMAGE_MODULE;
-}
-
 struct tally_frame tally_frames_get(const struct tally_frames *frames, uint32_t frame)
 {
 	const struct frame_row *row = plain_row(frames, frame);
@@ -788,7 +709,7 @@ struct tally_frame tally_frames_get(const struct tally_frames *frames, uint32_t 
 		result.place = of->place;
 	}
 	if (!result.function)
-		result.address = is_module(image) ? result.place - image->base : result.place;
+		result.address = result.place - image->shown_from;
 	return result;
 }
 

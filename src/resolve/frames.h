@@ -23,8 +23,9 @@ struct tally_frame_image {
 	const char *symbol; /* of a KSYMBOL: all of it */
 	char level;
 	bool places_are_addresses;
-	bool given;    /* it has no file here: its frames are struct tally_given_function */
-	uint64_t base; /* tally_image_base() of its first mapping */
+	bool given;          /* it has no file here: its frames are struct tally_given_function */
+	uint64_t base;       /* tally_image_base() of its first mapping */
+	uint64_t shown_from; /* what places without a symbol are shown from: a module's base */
 	uint32_t number;
 	_Atomic uint32_t symbol_count;
 	_Atomic uint32_t *_Atomic frames; /* by symbol; 0: not met yet */

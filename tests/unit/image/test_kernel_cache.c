@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include "image/image.h"
 #include "base/cache_folder.h"
-#include "image/kernel_cache.h"
+#include "kallsyms/kernel_cache.h"
 
 static const char table[] = "ffffffff81000000 T _stext\n"
 			    "ffffffff81000000 T _text\n"

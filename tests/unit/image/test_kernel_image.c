@@ -4,7 +4,7 @@
 #include <errno.h>
 #include "elf/build_id.h"
 #include "image/image.h"
-#include "image/kallsyms.h"
+#include "kallsyms/kallsyms.h"
 
 /* What perf 6.1 answers for this table was asked of perf; see the expectations below. */
 static const char table[] = "ffffffff81000000 T _stext\n"

@@ -5,8 +5,8 @@
 #ifndef TALLY_IMAGE_KERNEL_CACHE_H
 #define TALLY_IMAGE_KERNEL_CACHE_H
 
-#include "image/kallsyms.h"
-#include "image/kernel_key.h"
+#include "kallsyms/kallsyms.h"
+#include "kallsyms/kernel_key.h"
 
 /* Whether a group of kallsyms changes without a trace in /proc/modules: BPF programs ("bpf") and
  * code that tracing makes ("__builtin__ftrace").  Such are never in the cache. */

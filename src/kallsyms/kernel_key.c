@@ -1,5 +1,4 @@
-#include "elf/build_id.h"
-#include "image/kernel_key.h"
+#include "kallsyms/kernel_key.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -12,7 +11,7 @@
 #include <unistd.h>
 #include "base/bytes.h"
 #include "base/fs.h"
-#include "image/image.h"
+#include "elf/build_id.h"
 
 #define MODULES_LIMIT ((size_t)16 << 20)
 

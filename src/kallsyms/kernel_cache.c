@@ -1,4 +1,4 @@
-#include "image/kernel_cache.h"
+#include "kallsyms/kernel_cache.h"
 
 #include <errno.h>
 #include <stdio.h>

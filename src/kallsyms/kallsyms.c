@@ -1,6 +1,6 @@
 /* Lines are "address type name" and, for modules, a tab and "[module]" (kernel/kallsyms.c, s_show).
  * The text is rewritten in place: only the names stay, one behind the other. */
-#include "image/kallsyms.h"
+#include "kallsyms/kallsyms.h"
 
 #include <elf.h>
 #include <errno.h>
