@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "base/table.h"
 #include "image/image_kind.h"
-#include "resolve/compiled_name.h"
+#include "jit/compiled_name.h"
 #include "resolve/mapping_image.h"
 
 #define NO_SYMBOL (-1)

@@ -1,6 +1,6 @@
 /* Names that compilers which run with the program give to their code. */
-#ifndef TALLY_RESOLVE_COMPILED_NAME_H
-#define TALLY_RESOLVE_COMPILED_NAME_H
+#ifndef TALLY_JIT_COMPILED_NAME_H
+#define TALLY_JIT_COMPILED_NAME_H
 
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-#include "resolve/compiled_name.h"
+#include "jit/compiled_name.h"
 
 #include <string.h>
 
