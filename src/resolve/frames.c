@@ -5,7 +5,6 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "base/table.h"
-#include "image/image_kind.h"
 #include "jit/compiled_name.h"
 #include "resolve/mapping_image.h"
 
