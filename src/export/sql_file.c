@@ -206,7 +206,7 @@ static int insert_row(struct tally_sql_insert *insert, uint32_t cells, const uin
 static int insert_rows(void *context, const uint8_t *at, size_t size)
 {
 	struct tally_sql_file *file = context;
-	const uint8_t *end = at + size;
+	const uint8_t *end = size ? at + size : at; /* none: without bytes */
 
 	while (at < end) {
 		const struct row_head *head = (const struct row_head *)at;

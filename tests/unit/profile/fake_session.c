@@ -92,7 +92,11 @@ const char *tally_session_string(const struct tally_session *session, uint32_t n
 
 struct tally_frame tally_session_frame(const struct tally_session *session, uint32_t frame)
 {
-	return session->frames[frame];
+	struct tally_frame result = session->frames[frame];
+
+	if (!result.function)
+		result.address = result.place;
+	return result;
 }
 
 void tally_session_frame_ahead(const struct tally_session *session, uint32_t frame)
