@@ -70,7 +70,8 @@ struct tally_image_key {
 	bool kernel;                         /* cpumode is kernel */
 	uint64_t ino;                        /* 0: unknown */
 	uint8_t build_id_size, build_id[20]; /* size 0: unknown */
-	bool data; /* the mapping is not executable: no perf map is looked for */
+	const char *vmlinux; /* kernel: the file that was its symbols' when recorded; NULL: none */
+	bool data;           /* the mapping is not executable: no perf map is looked for */
 	uint64_t
 	    anchor; /* kernel: where the symbol named behind the ']' of `path` was when recorded
 		     * ("[kernel.kallsyms]_text": the record's pgoff); 0: unknown.  The first key

@@ -163,7 +163,8 @@ static int name_image(struct tally_image_store *store, struct tally_image *image
 	if (image->kind == TALLY_IMAGE_ANON && !key->data)
 		inner = tally_jit_inner_pid(store->options.root, key->pid);
 	tally_image_kind_name(image->kind, path, key->data ? 0 : key->pid, inner,
-			      store->options.vmlinux, &name);
+			      store->options.vmlinux ? store->options.vmlinux : key->vmlinux,
+			      &name);
 	image->path = strdup(path);
 	image->name = strdup(tally_buf_str(&name));
 	tally_buf_done(&name);

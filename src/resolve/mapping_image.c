@@ -63,8 +63,10 @@ struct tally_image *tally_mapping_image(const struct tally_frame_source *source,
 			memcpy(name, filename, bracket + 1);
 			name[bracket + 1] = 0;
 			recorded = recorded_build_id(source, name);
-			if (!recorded && !strcmp(name, "[kernel.kallsyms]"))
+			if (!recorded && !strcmp(name, "[kernel.kallsyms]")) {
 				recorded = kernel_build_id(source);
+				key.vmlinux = recorded ? recorded->filename : NULL;
+			}
 		}
 		/* of memory without a file: the process's perf map, as it was at the end */
 		if (!recorded && !key.data && key.pid &&

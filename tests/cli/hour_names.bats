@@ -399,3 +399,14 @@ END
 	grep -qE '^ +50.00% +-1:' got
 	grep -qE '^ +50.00% +5:named$' got
 }
+
+@test "17: the kernel is [kernel.vmlinux] where its symbols came from that file when it was recorded, as in perf" {
+	{
+		echo 'comm 5 prog'
+		echo 'kernel ffffffff81000000 1000000'
+		echo 'build-id 0123456789abcdef0123456789abcdef01234567 /lib/modules/0.0.0/build/vmlinux'
+		echo 'sample 5 ffffffff81000100'
+	} | python3 "$HERE/recording.py" kernel.data
+	"$TALLY" report --stdio -q -s dso -i kernel.data >got
+	grep -q ' \[kernel.vmlinux\]$' got
+}

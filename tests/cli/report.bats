@@ -341,6 +341,8 @@ END
 		sleep 0.1
 	done
 	kill -INT "$recorder"
-	run -130 wait "$recorder"
+	local ended=0
+	wait "$recorder" || ended=$?
+	[ "$ended" = 130 ]
 	grep -q 'in stopped.data' err
 }
