@@ -258,7 +258,7 @@ perf_rows() { # perf's rows and those here, options for both
 		skip "perf did not write the topology"
 	perf_rows -s socket
 	perf_rows -s time
-	perf_rows -s socket,time,comm --time-quantum 20ms
+	perf_rows -s socket,time,cpu --time-quantum 20ms # perf cuts names that are longer than those of its first rows
 	perf_rows -s time --time-quantum 300us
 }
 
