@@ -71,15 +71,27 @@ def firefox(packages, path):
             return subprocess.run([*program, *words, "--session", "tally"], env=environment, check=check, timeout=120, stdout=subprocess.PIPE,
                                   stderr=None if check else subprocess.DEVNULL)
 
-        # Its command `load` starts this, too, but gives up soon where there is much to do.
-        server = subprocess.Popen([*program, "--daemon", os.path.abspath(path), "--session", "tally"], env=environment,
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        def answers():
+            for _ in range(50):
+                if not ask("status", check=False).returncode:
+                    return True
+                time.sleep(0.2)
+            return False
+
+        def start():
+            """Its command `load` starts this, too, but gives up soon where there is much to do.  It does not always begin."""
+            for _ in range(3):
+                started = subprocess.Popen([*program, "--daemon", os.path.abspath(path), "--session", "tally"], env=environment,
+                                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                if answers():
+                    return started
+                started.kill()
+                started.wait()
+            sys.exit("the Firefox Profiler's process does not begin")
+
+        server = start()
         sums = {}
         try:
-            for _ in range(100):
-                if not ask("status", check=False).returncode:
-                    break
-                time.sleep(0.2)
             for thread in json.loads(ask("thread", "list", "--json").stdout)["threads"]:
                 ask("thread", "select", thread["threadHandle"])
                 made = json.loads(ask("thread", "functions", "--json", "--include-idle").stdout)
