@@ -57,10 +57,13 @@ struct tally_chain_maker {
 int tally_chain_maker_new(struct tally_chain_images *images, uint32_t frames_most,
 			  struct tally_chain_maker **ret)
 {
-	struct tally_chain_maker *maker = calloc(1, sizeof(*maker));
+	struct tally_chain_maker *maker = malloc(sizeof(*maker));
 
 	if (!maker)
 		return -ENOMEM;
+	/* Not calloc(): of memory that is read before it is written, each page would be mapped
+	 * twice, and the other processors interrupted in between. */
+	explicit_bzero(maker, sizeof(*maker));
 	maker->images = images;
 	maker->most = frames_most;
 	maker->words = malloc((RECORDED_MOST + 1 + (size_t)frames_most) * sizeof(*maker->words));
