@@ -193,7 +193,6 @@ static size_t row_text(const struct browser *browser, const struct tally_profile
 
 		if (!widths[i])
 			continue;
-
 		browser_cell(browser, row, &browser->columns[i], widths[i], text + used,
 			     size - used);
 		columns = columns_of(text + used);

@@ -97,6 +97,15 @@ int tally_whole_file_open(const char *path, unsigned may, mode_t mode, struct wh
 				 : result;
 }
 
+FILE *tally_whole_file_stream(struct whole_file *file)
+{
+	FILE *stream = fdopen(file->fd, "w");
+
+	if (stream)
+		file->fd = -1;
+	return stream;
+}
+
 int tally_whole_file_name(struct whole_file *file, struct tally_error *error)
 {
 	bool replace = file->may & WHOLE_FILE_REPLACE;

@@ -3,6 +3,7 @@
 #ifndef TALLY_BASE_WHOLE_FILE_H
 #define TALLY_BASE_WHOLE_FILE_H
 
+#include <stdio.h>
 #include <sys/types.h>
 #include <tally/error.h>
 
@@ -24,6 +25,8 @@ struct whole_file {
  */
 int tally_whole_file_open(const char *path, unsigned may, mode_t mode, struct whole_file *ret,
 			  struct tally_error *error);
+/* The descriptor as a stream to write to, which the caller closes.  NULL: out of memory. */
+FILE *tally_whole_file_stream(struct whole_file *file);
 /* Gives the complete file its name. A file that was made in the meantime is not replaced unasked.
  */
 int tally_whole_file_name(struct whole_file *file, struct tally_error *error);

@@ -2,7 +2,6 @@
  * of chains are stored once. */
 #include <errno.h>
 #include <stdlib.h>
-#include "base/bytes.h"
 #include "base/table.h"
 #include "export/sql_schema.h"
 #include "export/sql_state.h"
@@ -154,28 +153,11 @@ static int walk_chain(struct sql *sql, struct tally_resolver *resolver,
 
 #define SEEN (1U << 20)
 
-/* Two lanes, as one would wait for each product.  Never 0. */
-static uint64_t chain_hash(const struct tally_resolved *sample)
-{
-	const uint64_t *words = sample->sample.callchain;
-	uint64_t count = sample->sample.callchain_nr, at = 0;
-	uint64_t a = hash_u64((uint64_t)sample->kernel_era << 32 | sample->era);
-	uint64_t b = hash_u64((uint64_t)sample->unwound << 8 | sample->cpumode);
-
-	for (; at + 2 <= count; at += 2) {
-		a = hash_mix(a, words[at]);
-		b = hash_mix(b, words[at + 1] + at);
-	}
-	if (at < count)
-		a = hash_mix(a, words[at]);
-	a = hash_mix(a + count, b);
-	return a ? a : 1;
-}
-
 int tally_sql_chain_of(struct sql *sql, struct tally_resolver *resolver,
 		       const struct tally_resolved *sample, uint64_t *ret)
 {
-	uint64_t hash = chain_hash(sample);
+	uint64_t hash =
+	    resolved_chain_hash(sample, (uint64_t)sample->unwound << 8 | sample->cpumode);
 	struct chain_seen *seen;
 	int result;
 

@@ -129,9 +129,8 @@ static int write_file(struct convert *convert)
 
 	if (result)
 		return result;
-	convert->to = fdopen(file.fd, "w");
+	convert->to = tally_whole_file_stream(&file);
 	if (convert->to) {
-		file.fd = -1;
 		result = write_to(convert);
 		if (fclose(convert->to) && !result)
 			result = -errno;

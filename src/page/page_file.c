@@ -24,11 +24,9 @@ int tally_page_file_open(struct page_file *file, const char *path, FILE *to,
 				       &file->file, error);
 	if (result)
 		return result;
-	file->to = fdopen(file->file.fd, "w");
-	if (file->to) {
-		file->file.fd = -1;
+	file->to = tally_whole_file_stream(&file->file);
+	if (file->to)
 		return 0;
-	}
 	tally_whole_file_drop(&file->file);
 	return -ENOMEM;
 }

@@ -130,7 +130,7 @@ static void put_time(struct tally_buf *to, uint64_t ns, uint64_t unit)
 /* A thread that ends has the number -1 in its last samples. */
 static void put_task(struct tally_buf *to, uint64_t number, const char *comm)
 {
-	tally_buf_printf(to, "%*d:", (int)TASK_WIDTH, (int)(int32_t)number);
+	tally_buf_printf(to, "%*d:", (int)TASK_WIDTH, (int32_t)number);
 	tally_cell_name(to, comm);
 }
 

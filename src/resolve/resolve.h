@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <tally/abi.h>
 #include <tally/record.h>
+#include "base/bytes.h"
 
 struct tally_resolve_tables;
 struct tally_resolver;
@@ -39,6 +40,28 @@ static inline bool resolved_is_mark(const struct tally_resolved *sample, uint64_
 {
 	return sample->sample.callchain[word] >= FIRST_MARK &&
 	       !(sample->unwound && word >= sample->unwound);
+}
+
+/* A hash of a sample's chain and of `more`, by which chains that were met are found again: equal
+ * words mean the same in equal mappings alone.  Two lanes, as one chain of multiplications would
+ * wait for each product.  Never 0. */
+static inline uint64_t resolved_chain_hash(const struct tally_resolved *sample, uint64_t more)
+{
+	const uint64_t *chain = sample->sample.callchain;
+	uint64_t nr =
+	    sample->sample.present & PERF_SAMPLE_CALLCHAIN ? sample->sample.callchain_nr : 0;
+	uint64_t at = 0;
+	uint64_t a = hash_u64((uint64_t)sample->kernel_era << 32 | sample->era);
+	uint64_t b = hash_u64(more);
+
+	for (; at + 2 <= nr; at += 2) {
+		a = hash_mix(a, chain[at]);
+		b = hash_mix(b, chain[at + 1] + at);
+	}
+	if (at < nr)
+		a = hash_mix(a, chain[at]);
+	a = hash_mix(a + nr, b);
+	return a ? a : 1;
 }
 
 /* The mode behind such a mark; 0: one that perf does not know, or of a guest. */

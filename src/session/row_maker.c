@@ -162,24 +162,10 @@ static uint64_t period_of(const struct row_plan *plan, const struct tally_resolv
 		   : plan->periods[sample->event] * samples_of(sample);
 }
 
-/* Two lanes, as one chain of multiplications would wait for each product.  Never 0. */
+/* With the address, whose frame is the innermost of the stack. */
 static uint64_t chain_hash(const struct tally_resolved *sample)
 {
-	const uint64_t *chain = sample->sample.callchain;
-	uint64_t nr =
-	    sample->sample.present & PERF_SAMPLE_CALLCHAIN ? sample->sample.callchain_nr : 0;
-	uint64_t at = 0;
-	uint64_t a = hash_u64((uint64_t)sample->kernel_era << 32 | sample->era);
-	uint64_t b = hash_u64(sample->sample.ip ^ (uint64_t)sample->cpumode << 56);
-
-	for (; at + 2 <= nr; at += 2) {
-		a = hash_mix(a, chain[at]);
-		b = hash_mix(b, chain[at + 1] + at);
-	}
-	if (at < nr)
-		a = hash_mix(a, chain[at]);
-	a = hash_mix(a + nr, b);
-	return a ? a : 1;
+	return resolved_chain_hash(sample, sample->sample.ip ^ (uint64_t)sample->cpumode << 56);
 }
 
 static uint64_t branches_hash(const struct tally_sample *fields)
