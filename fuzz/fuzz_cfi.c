@@ -1,5 +1,6 @@
 /* Call frame information: the first byte chooses section and width of addresses, the rest is the
- * section.  The table is in order, every rule of it can be run, and unwinding through it ends. */
+ * section.  The table is in order and the same when the section is read in parts, every rule of it
+ * can be run, and unwinding through it ends. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -22,8 +23,19 @@ static int read_nothing(void *context, uint64_t address, void *ret, size_t size)
 	return address % 2 ? 1 : -ENOENT;
 }
 
+/* The same section, read in parts. */
+static bool read_part(void *context, uint64_t at, void *to, size_t size)
+{
+	const struct cfi_section *whole = context;
+
+	if (at > whole->size || size > whole->size - at)
+		abort();
+	memcpy(to, whole->bytes + at, size);
+	return true;
+}
+
 struct walk {
-	struct tally_cfi *cfi;
+	struct tally_cfi *cfi, *in_parts;
 	size_t rows;
 	uint64_t next;
 };
@@ -74,8 +86,11 @@ static unsigned sum_up(const struct cfi_rules *rules)
 static int visit(void *context, uint64_t from, const struct cfi_rules *rules)
 {
 	struct walk *walk = context;
+	const struct cfi_rules *other = tally_cfi_find(walk->in_parts, from);
 
 	if (from < walk->next || tally_cfi_find(walk->cfi, from) != rules)
+		abort();
+	if (other->size != rules->size || memcmp(other, rules, rules->size) != 0)
 		abort();
 	walk->next = from + 1;
 	if (sum_up(rules) == UINT32_MAX)
@@ -88,7 +103,7 @@ static int visit(void *context, uint64_t from, const struct cfi_rules *rules)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct cfi_section section, none = {0};
+	struct cfi_section section, parts, none = {0};
 	struct walk walk = {0};
 	unsigned word;
 	bool debug;
@@ -100,11 +115,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	section = (struct cfi_section){data + 1, size - 1, 0x4000};
 	if (tally_cfi_new(debug ? &none : &section, debug ? &section : &none, word, &walk.cfi))
 		return 0;
+	parts = (struct cfi_section){NULL, size - 1, 0x4000, read_part, &section};
+	if (tally_cfi_new(debug ? &none : &parts, debug ? &parts : &none, word, &walk.in_parts))
+		abort();
 	/* One address first, so that the groups are not made in order. */
 	if (data[0] & 4)
 		tally_cfi_find(walk.cfi, 0x4000 + size);
 	if (tally_cfi_each(walk.cfi, visit, &walk))
 		abort();
 	tally_cfi_free(walk.cfi);
+	tally_cfi_free(walk.in_parts);
 	return 0;
 }

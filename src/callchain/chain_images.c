@@ -98,10 +98,8 @@ static void read_image(struct tally_image *from, uint32_t part, struct tally_cha
 	if (tally_image_frame_info(from, part, info))
 		return;
 	image->arch = arch_of(info);
-	eh_frame =
-	    (struct cfi_section){info->eh_frame.bytes, info->eh_frame.size, info->eh_frame.address};
-	debug_frame = (struct cfi_section){info->debug_frame.bytes, info->debug_frame.size,
-					   info->debug_frame.address};
+	eh_frame = tally_cfi_section(&info->eh_frame);
+	debug_frame = tally_cfi_section(&info->debug_frame);
 	if (image->arch != TALLY_UNWIND_NONE &&
 	    !tally_cfi_new(&eh_frame, &debug_frame, info->word, &image->cfi))
 		image->facts = tally_cfi_function_count(image->cfi) || info->frame_pointers;

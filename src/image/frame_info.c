@@ -39,13 +39,34 @@ static void take_section(const struct tally_elf *elf, const char *name,
 	ret->address = section->header.sh_addr;
 }
 
+/* Of the image's own binary: left where it is, unless it cannot be read in parts. */
+static void take_own_section(const struct tally_elf *elf, const char *name,
+			     struct tally_image *image, struct tally_frame_section *ret)
+{
+	const struct tally_elf_section *section =
+	    elf->elf ? tally_elf_find(elf, name, SHT_NULL) : NULL;
+	const GElf_Shdr *header = section ? &section->header : NULL;
+	uint8_t last;
+
+	if (header && elf->fd >= 0 && header->sh_type != SHT_NOBITS &&
+	    !(header->sh_flags & SHF_COMPRESSED) && header->sh_size &&
+	    header->sh_size <= SIZE_MAX && header->sh_offset <= UINT64_MAX - header->sh_size &&
+	    tally_image_read(image, header->sh_offset + header->sh_size - 1, &last, 1) == 1)
+		*ret = (struct tally_frame_section){.size = (size_t)header->sh_size,
+						    .address = header->sh_addr,
+						    .image = image,
+						    .place = header->sh_offset};
+	else
+		take_section(elf, name, ret);
+}
+
 /* Takes over what is wanted of the opened binary, which may be closed after that. */
 static void take_binary(struct tally_elf *elf, struct tally_frame_info *info)
 {
 	info->machine = elf->header.e_machine;
 	info->word = elf->header.e_ident[EI_CLASS] == ELFCLASS32 ? 4 : 8;
-	take_section(elf, ".eh_frame", &info->eh_frame);
-	take_section(elf, ".debug_frame", &info->debug_frame);
+	take_own_section(elf, ".eh_frame", info->image, &info->eh_frame);
+	take_own_section(elf, ".debug_frame", info->image, &info->debug_frame);
 	/* perf follows frame pointers where there is a table, though without a row. */
 	info->frame_pointers = tally_elf_find(elf, ".eh_frame_hdr", SHT_NULL) != NULL;
 	info->loads = elf->loads;
@@ -67,7 +88,7 @@ static void read_file(const struct tally_image *image, struct tally_frame_info *
 		return;
 	if (is_readable(&binary)) {
 		take_binary(&binary, info);
-		if (!info->debug_frame.bytes && is_readable(&debug) &&
+		if (!info->debug_frame.size && is_readable(&debug) &&
 		    debug.header.e_machine == binary.header.e_machine)
 			take_section(&debug, ".debug_frame", &info->debug_frame);
 	}
@@ -174,6 +195,13 @@ int tally_frame_info_address(const struct tally_frame_info *info, uint64_t place
 		}
 	}
 	return -ENOENT;
+}
+
+bool tally_frame_section_read(void *section, uint64_t at, void *ret, size_t size)
+{
+	const struct tally_frame_section *from = section;
+
+	return tally_image_read(from->image, from->place + at, ret, size) == (int64_t)size;
 }
 
 int tally_frame_info_read(const struct tally_frame_info *info, uint64_t place, void *ret,

@@ -10,11 +10,14 @@
 
 struct tally_image;
 
-/* A section of the file; bytes are the frame info's own. */
+/* A section of the file. Large programs have megabytes, of which little is needed: what stands in
+ * the binary as it is wanted is read from there. */
 struct tally_frame_section {
-	uint8_t *bytes; /* NULL: there is none */
-	size_t size;
+	uint8_t *bytes; /* its own; NULL: they are read from `image` at `place` */
+	size_t size;    /* 0: there is none */
 	uint64_t address;
+	struct tally_image *image;
+	uint64_t place;
 };
 
 struct tally_frame_info {
@@ -41,6 +44,8 @@ void tally_frame_info_done(struct tally_frame_info *info);
 
 /* The address, as the sections have it, of a place (a file offset).  0 or -ENOENT. */
 int tally_frame_info_address(const struct tally_frame_info *info, uint64_t place, uint64_t *ret);
+/* Bytes of a section, by which it is read: `section` is a struct tally_frame_section. */
+bool tally_frame_section_read(void *section, uint64_t at, void *ret, size_t size);
 /* Bytes at a place.  0, or -ENODATA when not all are at hand. */
 int tally_frame_info_read(const struct tally_frame_info *info, uint64_t place, void *ret,
 			  size_t size);

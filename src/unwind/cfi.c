@@ -55,6 +55,7 @@ struct tally_cfi {
 	size_t group_count;
 	pthread_mutex_t lock; /* of what follows */
 	struct cfi_entries commons;
+	struct tally_buf code; /* instructions of one function: of its common part, its entry */
 	struct cfi_sets sets;
 	/* The common part that was run last, and its rules. */
 	uint32_t last_common;
@@ -109,30 +110,36 @@ static int take_row(void *context, uint64_t from, uint64_t until, const struct c
 	return !result && set == -ENOSPC ? -EINVAL : result;
 }
 
-/* The rules at the start of all functions of a common part. */
-static void run_common(struct tally_cfi *cfi, const struct cfi_section *section, uint32_t number)
+/* The rules at the start of all functions of a common part, whose instructions `code` begins with.
+ */
+static void run_common(struct tally_cfi *cfi, const struct cfi_section *code, uint32_t number,
+		       uint32_t size)
 {
-	const struct cfi_common *common = &cfi->commons.commons[number];
-	struct cfi_run run = {.section = section, .common = common, .word = cfi->word};
+	struct cfi_run run = {
+	    .section = code, .common = &cfi->commons.commons[number], .word = cfi->word};
 	uint64_t unused;
 
 	if (cfi->last_common == number)
 		return;
 	cfi->last_common = number;
 	cfi->last_state = (struct cfi_state){.cfa = {.how = CFI_UNDEFINED}};
-	cfi->last_usable =
-	    tally_cfi_program_run(&run, common->program, 0, UINT64_MAX, &cfi->last_state, &unused);
+	cfi->last_usable = tally_cfi_program_run(&run, (struct cfi_span){0, size}, 0, UINT64_MAX,
+						 &cfi->last_state, &unused);
 }
 
-static int compile_function(struct tally_cfi *cfi, const struct cfi_section *section,
+static int compile_function(struct tally_cfi *cfi, const struct cfi_section *entry,
 			    const struct cfi_function *function, uint64_t next)
 {
 	uint64_t end = function->end < next ? function->end : next;
-	struct taking taking = {
-	    .cfi = cfi, .section = section, .common = &cfi->commons.commons[function->common]};
+	const struct cfi_common *common = &cfi->commons.commons[function->common];
+	uint32_t before = common->program.until - common->program.from;
+	struct cfi_span program = {before + function->program.from,
+				   before + function->program.until};
+	struct cfi_section code;
+	struct taking taking = {.cfi = cfi, .section = &code, .common = common};
 	struct cfi_state state;
-	struct cfi_run run = {.section = section,
-			      .common = taking.common,
+	struct cfi_run run = {.section = &code,
+			      .common = common,
 			      .initial = &cfi->last_state,
 			      .word = cfi->word,
 			      .row = take_row,
@@ -140,39 +147,49 @@ static int compile_function(struct tally_cfi *cfi, const struct cfi_section *sec
 	uint64_t from = function->start;
 	int result = -EINVAL;
 
-	run_common(cfi, section, function->common);
+	tally_buf_clear(&cfi->code);
+	tally_buf_add(&cfi->code, cfi->commons.programs.data + common->program.from, before);
+	tally_buf_add(&cfi->code, entry->bytes, entry->size);
+	if (cfi->code.failed)
+		return -ENOMEM;
+	code = (struct cfi_section){
+	    .bytes = cfi->code.data, .size = cfi->code.size, .address = entry->address - before};
+	run_common(cfi, &code, function->common, before);
 	state = cfi->last_state;
 	if (!cfi->last_usable)
-		result = tally_cfi_program_run(&run, function->program, function->start, end,
-					       &state, &from);
+		result = tally_cfi_program_run(&run, program, function->start, end, &state, &from);
 	if (result == -EINVAL)
 		result = from < end ? add_row(cfi, from, ROW_DAMAGED) : 0;
 	return result || end == next ? result : add_row(cfi, end, ROW_NONE);
 }
 
-static int compile_at(struct tally_cfi *cfi, size_t index)
+static int compile_at(struct tally_cfi *cfi, struct cfi_window windows[2], size_t index)
 {
 	bool debug = cfi->entries[index] & ENTRY_DEBUG;
-	const struct cfi_section *section = &cfi->sections[debug];
+	struct cfi_section entry;
 	struct cfi_function function;
 	uint64_t next = index + 1 < cfi->count ? cfi->base + cfi->starts[index + 1] : UINT64_MAX;
-	int result = tally_cfi_entries_one(&cfi->commons, section, debug, cfi->word,
-					   cfi->entries[index] & ~ENTRY_DEBUG, &function);
+	int result = tally_cfi_entries_one(&cfi->commons, &windows[debug], debug, cfi->word,
+					   cfi->entries[index] & ~ENTRY_DEBUG, &function, &entry);
 
 	if (result)
 		return result == -ENOENT ? 0 : result;
-	return compile_function(cfi, section, &function, next);
+	return compile_function(cfi, &entry, &function, next);
 }
 
 static const struct cfi_group *compile_group(struct tally_cfi *cfi, size_t number)
 {
 	size_t first = number * GROUP_FUNCTIONS, until = first + GROUP_FUNCTIONS;
+	struct cfi_window windows[2] = {{.section = &cfi->sections[0]},
+					{.section = &cfi->sections[1]}};
 	struct cfi_group *group = NULL;
 	int result = 0;
 
 	cfi->row_count = 0;
 	for (size_t i = first; i < until && i < cfi->count && !result; i++)
-		result = compile_at(cfi, i);
+		result = compile_at(cfi, windows, i);
+	for (int i = 0; i < 2; i++)
+		tally_cfi_window_done(&windows[i]);
 	if (!result)
 		group = malloc(sizeof(*group) + cfi->row_count * sizeof(*group->rows));
 	if (!group)
@@ -247,7 +264,7 @@ int tally_cfi_new(const struct cfi_section *eh_frame, const struct cfi_section *
 	if (cfi->sets.most > RULES_MOST)
 		cfi->sets.most = RULES_MOST;
 	for (int i = 0; i < 2 && !result; i++)
-		if (cfi->sections[i].bytes)
+		if (cfi->sections[i].size)
 			result = tally_cfi_entries_read(&cfi->commons, &cfi->sections[i], i, word);
 	if (!result)
 		result = tally_cfi_entries_sort(&cfi->commons);
@@ -271,6 +288,7 @@ void tally_cfi_free(struct tally_cfi *cfi)
 	free(cfi->entries);
 	free(cfi->rows);
 	tally_cfi_entries_done(&cfi->commons);
+	tally_buf_done(&cfi->code);
 	tally_cfi_sets_done(&cfi->sets);
 	pthread_mutex_destroy(&cfi->lock);
 	free(cfi);
@@ -288,7 +306,8 @@ size_t tally_cfi_memory(struct tally_cfi *cfi)
 	pthread_mutex_lock(&cfi->lock);
 	bytes = sizeof(*cfi) + cfi->bytes + cfi->row_room * sizeof(*cfi->rows) + cfi->sets.taken +
 		cfi->sets.known.room * sizeof(*cfi->sets.known.slots) +
-		cfi->commons.common_room * sizeof(*cfi->commons.commons);
+		cfi->commons.common_room * sizeof(*cfi->commons.commons) +
+		cfi->commons.programs.room + cfi->code.room;
 	for (int i = 0; i < 2; i++)
 		bytes += cfi->commons.known_commons[i].room *
 			 sizeof(*cfi->commons.known_commons[i].slots);

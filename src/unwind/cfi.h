@@ -49,19 +49,28 @@ extern const struct cfi_rules tally_cfi_none, tally_cfi_damaged;
 /* For x86-64's outermost frame: it has no caller. */
 extern const struct cfi_rules tally_cfi_outermost;
 
-/* One section as in the file (little endian), and its address there. */
+/* One section as in the file (little endian), and its address there: all of its bytes, or how some
+ * are read. */
 struct cfi_section {
-	const uint8_t *bytes; /* NULL: the image has none */
-	size_t size;
+	const uint8_t *bytes; /* NULL: they are read */
+	size_t size;          /* 0: the image has none */
 	uint64_t address;
+	/* Copies the bytes [at, at + size), which are in the section; false: not all can be read.
+	 */
+	bool (*read)(void *context, uint64_t at, void *to, size_t size);
+	void *context;
 };
+
+struct tally_frame_section;
+/* A section of an image, borrowed. */
+struct cfi_section tally_cfi_section(struct tally_frame_section *section);
 
 struct tally_cfi;
 
 /* Finds the functions that both sections describe; where both do, .eh_frame is used. The rules of a
  * function are compiled when an address in it is first looked up, with those of its neighbours, so
- * the sections are borrowed until tally_cfi_free(). `word`: bytes of an address, 4 or 8. 0 or
- * -ENOMEM. */
+ * the sections are borrowed, and read by one thread at a time, until tally_cfi_free(). `word`:
+ * bytes of an address, 4 or 8. 0 or -ENOMEM. */
 int tally_cfi_new(const struct cfi_section *eh_frame, const struct cfi_section *debug_frame,
 		  unsigned word, struct tally_cfi **ret);
 void tally_cfi_free(struct tally_cfi *cfi);

@@ -22,15 +22,16 @@
 
 struct reading {
 	struct cfi_entries *entries;
-	const struct cfi_section *section;
+	struct cfi_window commons; /* apart: an entry is read while another one is looked at */
 	bool debug;
 	unsigned word;
 };
 
 /* One entry's length and identity. */
 struct entry {
+	struct cfi_section own; /* its bytes alone, from its length on */
 	struct cfi_bytes bytes; /* behind the id */
-	size_t id_at;
+	size_t at, id_at;       /* in the section */
 	uint64_t id;
 	bool is_long; /* the 64-bit format */
 };
@@ -84,22 +85,33 @@ bool tally_cfi_pointer(const struct cfi_section *section, struct cfi_bytes *byte
 }
 
 /* Whether there is an entry at an offset; its bytes, its id, and where the next one is. */
-static bool entry_at(const struct reading *reading, size_t at, struct entry *ret, size_t *ret_next)
+static bool entry_at(const struct reading *reading, struct cfi_window *window, size_t at,
+		     struct entry *ret, size_t *ret_next)
 {
-	const struct cfi_section *section = reading->section;
-	struct cfi_bytes bytes = {.at = section->bytes + at, .end = section->bytes + section->size};
+	const struct cfi_section *section = window->section;
+	size_t left = section->size - at, head = left < 12 ? left : 12;
+	const uint8_t *start = cfi_window_at(window, at, head);
+	struct cfi_bytes bytes = {.at = start, .end = start + head, .failed = !start};
 	uint64_t length = cfi_fixed(&bytes, 4);
-	const uint8_t *start;
 
 	ret->is_long = length == UINT32_MAX;
 	if (ret->is_long)
 		length = cfi_fixed(&bytes, 8);
-	start = cfi_take(&bytes, length);
+	head = ret->is_long ? 12 : 4;
+	if (bytes.failed || length > left - head)
+		return false;
+	*ret_next = at + head + (size_t)length;
+	ret->at = at;
+	ret->id_at = at + head;
+	ret->bytes = (struct cfi_bytes){.failed = true};
+	if (!length || length > CFI_ENTRY_MOST)
+		return true;
+	start = cfi_window_at(window, at, head + (size_t)length);
 	if (!start)
 		return false;
-	*ret_next = (size_t)(bytes.at - section->bytes);
-	ret->bytes = (struct cfi_bytes){.at = start, .end = bytes.at, .failed = !length};
-	ret->id_at = (size_t)(start - section->bytes);
+	ret->own = (struct cfi_section){
+	    .bytes = start, .size = head + (size_t)length, .address = section->address + at};
+	ret->bytes = (struct cfi_bytes){.at = start + head, .end = start + ret->own.size};
 	/* In .eh_frame it has four bytes also in long entries. Source: LSB 5.0, 10.6.1.1. */
 	ret->id = cfi_fixed(&ret->bytes, ret->is_long && reading->debug ? 8 : 4);
 	return true;
@@ -113,8 +125,9 @@ static bool is_common(const struct reading *reading, const struct entry *entry)
 }
 
 /* The letters of the augmentation and its data. */
-static void read_augmentation(const struct reading *reading, struct cfi_bytes *bytes,
-			      const char *letters, struct cfi_common *common)
+static void read_augmentation(const struct reading *reading, const struct cfi_section *own,
+			      struct cfi_bytes *bytes, const char *letters,
+			      struct cfi_common *common)
 {
 	uint64_t unused;
 
@@ -136,8 +149,7 @@ static void read_augmentation(const struct reading *reading, struct cfi_bytes *b
 
 			if (encoding != PE_ALIGNED)
 				encoding &= PE_FORMAT;
-			if (!tally_cfi_pointer(reading->section, bytes, encoding, reading->word,
-					       &unused))
+			if (!tally_cfi_pointer(own, bytes, encoding, reading->word, &unused))
 				bytes->failed = true;
 			break;
 		}
@@ -162,6 +174,8 @@ static void parse_common(const struct reading *reading, struct entry *entry,
 	size_t left = (size_t)(bytes->end - bytes->at);
 	const uint8_t *nul =
 	    bytes->failed ? NULL : memchr(bytes->at, 0, left < LETTERS_MOST ? left : LETTERS_MOST);
+	struct tally_buf *programs = &reading->entries->programs;
+	size_t size;
 
 	*common = (struct cfi_common){0};
 	if (!nul || (version != 1 && version != 3 && version != 4))
@@ -178,18 +192,21 @@ static void parse_common(const struct reading *reading, struct entry *entry,
 	column = version == 1 ? cfi_fixed(bytes, 1) : cfi_uleb(bytes);
 	augmentation = *bytes;
 	if (*letters == 'z') {
-		uint64_t size = cfi_uleb(bytes);
+		uint64_t data = cfi_uleb(bytes);
 
-		cfi_take(bytes, size);
+		cfi_take(bytes, data);
 	}
-	read_augmentation(reading, &augmentation, letters, common);
+	read_augmentation(reading, &entry->own, &augmentation, letters, common);
 	if (*letters != 'z')
 		*bytes = augmentation;
 	common->return_column = (uint8_t)column;
-	common->program = (struct cfi_span){(uint32_t)(bytes->at - reading->section->bytes),
-					    (uint32_t)(bytes->end - reading->section->bytes)};
-	common->usable = common->program.until - common->program.from <= PROGRAM_MOST &&
-			 !bytes->failed && !augmentation.failed && column < CFI_COLUMNS;
+	size = (size_t)(bytes->end - bytes->at);
+	if (bytes->failed || augmentation.failed || size > PROGRAM_MOST || column >= CFI_COLUMNS)
+		return;
+	common->program.from = (uint32_t)programs->size;
+	tally_buf_add(programs, bytes->at, size);
+	common->program.until = (uint32_t)programs->size;
+	common->usable = true;
 }
 
 /* The number of the common part at an offset; UINT32_MAX: it is invalid; or -ENOMEM. */
@@ -202,7 +219,8 @@ static int64_t common_at(struct reading *reading, uint64_t at)
 	bool added;
 
 	if (!known) {
-		if (at >= reading->section->size || !entry_at(reading, (size_t)at, &entry, &next) ||
+		if (at >= reading->commons.section->size ||
+		    !entry_at(reading, &reading->commons, (size_t)at, &entry, &next) ||
 		    entry.bytes.failed || !is_common(reading, &entry))
 			return UINT32_MAX;
 		if (entries->common_count == entries->common_room) {
@@ -213,6 +231,8 @@ static int64_t common_at(struct reading *reading, uint64_t at)
 			entries->common_room = room;
 		}
 		parse_common(reading, &entry, &entries->commons[entries->common_count]);
+		if (entries->programs.failed)
+			return -ENOMEM;
 		known = tally_map_put(&entries->known_commons[reading->debug], at, &added);
 		if (!known)
 			return -ENOMEM;
@@ -222,15 +242,14 @@ static int64_t common_at(struct reading *reading, uint64_t at)
 }
 
 /* 1; 0: it is none, or invalid; -ENOMEM. */
-static int parse_function(struct reading *reading, size_t at, struct entry *entry,
-			  struct cfi_function *ret)
+static int parse_function(struct reading *reading, struct entry *entry, struct cfi_function *ret)
 {
 	/* In .eh_frame the offset counts back from the id, in .debug_frame from the start of the
 	 * section. */
 	int64_t number = common_at(reading, reading->debug ? entry->id : entry->id_at - entry->id);
 	struct cfi_bytes *bytes = &entry->bytes;
 	struct cfi_function function = {
-	    .common = (uint32_t)number, .at = (uint32_t)at, .debug = reading->debug};
+	    .common = (uint32_t)number, .at = (uint32_t)entry->at, .debug = reading->debug};
 	const struct cfi_common *common;
 	uint8_t encoding = 0;
 	uint64_t length;
@@ -242,9 +261,8 @@ static int parse_function(struct reading *reading, size_t at, struct entry *entr
 	common = &reading->entries->commons[number];
 	if (!reading->debug)
 		encoding = common->encoding;
-	if (!tally_cfi_pointer(reading->section, bytes, encoding, reading->word, &function.start) ||
-	    !tally_cfi_pointer(reading->section, bytes, encoding & PE_FORMAT, reading->word,
-			       &length))
+	if (!tally_cfi_pointer(&entry->own, bytes, encoding, reading->word, &function.start) ||
+	    !tally_cfi_pointer(&entry->own, bytes, encoding & PE_FORMAT, reading->word, &length))
 		return 0;
 	if (common->sized)
 		cfi_take(bytes, cfi_uleb(bytes));
@@ -252,8 +270,8 @@ static int parse_function(struct reading *reading, size_t at, struct entry *entr
 	if (bytes->failed || !function.start || !length || function.start + length < function.start)
 		return 0;
 	function.end = function.start + length;
-	function.program = (struct cfi_span){(uint32_t)(bytes->at - reading->section->bytes),
-					     (uint32_t)(bytes->end - reading->section->bytes)};
+	function.program = (struct cfi_span){(uint32_t)(bytes->at - entry->own.bytes),
+					     (uint32_t)(bytes->end - entry->own.bytes)};
 	*ret = function;
 	return 1;
 }
@@ -275,8 +293,9 @@ static int add_function(struct cfi_entries *entries, const struct cfi_function *
 int tally_cfi_entries_read(struct cfi_entries *entries, const struct cfi_section *section,
 			   bool debug, unsigned word)
 {
+	struct cfi_window window = {.section = section};
 	struct reading reading = {
-	    .entries = entries, .section = section, .debug = debug, .word = word};
+	    .entries = entries, .commons = {.section = section}, .debug = debug, .word = word};
 	int result = 0;
 	size_t at = 0, next;
 
@@ -286,31 +305,38 @@ int tally_cfi_entries_read(struct cfi_entries *entries, const struct cfi_section
 		struct cfi_function function;
 		struct entry entry;
 
-		if (!entry_at(&reading, at, &entry, &next))
+		if (!entry_at(&reading, &window, at, &entry, &next))
 			break;
 		/* An empty entry ends the .eh_frame of one object file; more may follow. */
 		if (!entry.bytes.failed && !is_common(&reading, &entry)) {
-			result = parse_function(&reading, at, &entry, &function);
+			result = parse_function(&reading, &entry, &function);
 			if (result > 0)
 				result = add_function(entries, &function);
 		}
 		at = next;
 	}
+	tally_cfi_window_done(&window);
+	tally_cfi_window_done(&reading.commons);
 	return result < 0 ? result : 0;
 }
 
-int tally_cfi_entries_one(struct cfi_entries *entries, const struct cfi_section *section,
-			  bool debug, unsigned word, size_t at, struct cfi_function *ret)
+int tally_cfi_entries_one(struct cfi_entries *entries, struct cfi_window *window, bool debug,
+			  unsigned word, size_t at, struct cfi_function *ret,
+			  struct cfi_section *ret_entry)
 {
-	struct reading reading = {
-	    .entries = entries, .section = section, .debug = debug, .word = word};
+	struct reading reading = {.entries = entries,
+				  .commons = {.section = window->section},
+				  .debug = debug,
+				  .word = word};
 	struct entry entry;
 	size_t next;
 	int result;
 
-	if (!entry_at(&reading, at, &entry, &next) || entry.bytes.failed)
+	if (!entry_at(&reading, window, at, &entry, &next) || entry.bytes.failed)
 		return -ENOENT;
-	result = parse_function(&reading, at, &entry, ret);
+	result = parse_function(&reading, &entry, ret);
+	tally_cfi_window_done(&reading.commons);
+	*ret_entry = entry.own;
 	return result > 0 ? 0 : result < 0 ? result : -ENOENT;
 }
 
@@ -373,5 +399,6 @@ void tally_cfi_entries_done(struct cfi_entries *entries)
 	free(entries->functions);
 	for (size_t i = 0; i < 2; i++)
 		tally_map_done(&entries->known_commons[i]);
+	tally_buf_done(&entries->programs);
 	*entries = (struct cfi_entries){0};
 }

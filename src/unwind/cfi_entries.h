@@ -3,16 +3,17 @@
 #ifndef TALLY_UNWIND_CFI_ENTRIES_H
 #define TALLY_UNWIND_CFI_ENTRIES_H
 
+#include "base/buf.h"
 #include "base/map.h"
-#include "unwind/cfi.h"
+#include "unwind/cfi_window.h"
 
-/* Instructions, as a range of their section. */
+/* Instructions, as a range of bytes. */
 struct cfi_span {
 	uint32_t from, until;
 };
 
 struct cfi_common {
-	struct cfi_span program;
+	struct cfi_span program; /* in the programs of all */
 	uint64_t code_align;
 	int64_t data_align;
 	uint8_t encoding; /* of addresses in its functions; Source: DW_EH_PE_* of the LSB */
@@ -23,8 +24,8 @@ struct cfi_common {
 };
 
 struct cfi_function {
-	uint64_t start, end; /* [start, end) */
-	struct cfi_span program;
+	uint64_t start, end;     /* [start, end) */
+	struct cfi_span program; /* in its entry */
 	uint32_t common;
 	uint32_t at; /* offset of the entry in its section */
 	bool debug;  /* of .debug_frame */
@@ -37,17 +38,21 @@ struct cfi_entries {
 	size_t function_count, function_room;
 	/* Offset in .eh_frame and .debug_frame -> number of the common part, + 1. */
 	struct tally_map known_commons[2];
+	struct tally_buf programs; /* of common parts */
 };
 
-/* Larger sections are not read. */
+/* Larger sections are not read, and entries are skipped. */
 #define CFI_SECTION_MOST ((size_t)1 << 30)
+#define CFI_ENTRY_MOST   ((size_t)1 << 20)
 
 /* Appends all functions of a section. 0 or -ENOMEM; damaged entries are skipped. */
 int tally_cfi_entries_read(struct cfi_entries *entries, const struct cfi_section *section,
 			   bool debug, unsigned word);
-/* The function whose entry is at an offset, which was read before. 0; -ENOENT; -ENOMEM. */
-int tally_cfi_entries_one(struct cfi_entries *entries, const struct cfi_section *section,
-			  bool debug, unsigned word, size_t at, struct cfi_function *ret);
+/* The function whose entry is at an offset of the window's section, which was read before, and the
+ * entry as a section, valid until the window's next use. 0; -ENOENT; -ENOMEM. */
+int tally_cfi_entries_one(struct cfi_entries *entries, struct cfi_window *window, bool debug,
+			  unsigned word, size_t at, struct cfi_function *ret,
+			  struct cfi_section *ret_entry);
 /* Sorts them by start and removes those that others cover: each start is there once, .eh_frame's
  * if that was read before .debug_frame. An end may be behind the next start. 0 or -ENOMEM. */
 int tally_cfi_entries_sort(struct cfi_entries *entries);

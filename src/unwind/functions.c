@@ -189,9 +189,8 @@ static int read_entries(struct tally_functions *functions)
 
 	if (result)
 		return result;
-	section =
-	    (struct cfi_section){info.eh_frame.bytes, info.eh_frame.size, info.eh_frame.address};
-	if (section.bytes && section.size <= SECTION_MOST)
+	section = tally_cfi_section(&info.eh_frame);
+	if (section.size && section.size <= SECTION_MOST)
 		result = tally_cfi_entries_read(&entries, &section, false, functions->map.word);
 	if (!result)
 		result = tally_cfi_entries_sort(&entries);

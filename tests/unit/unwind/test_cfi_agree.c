@@ -124,6 +124,41 @@ static int visit_row(void *context, uint64_t from, const struct cfi_rules *rules
 	return 0;
 }
 
+/* A section that is read a part at a time. */
+static bool read_part(void *context, uint64_t at, void *to, size_t size)
+{
+	const struct cfi_section *whole = context;
+
+	assert_true(size <= 65536 && at <= whole->size && size <= whole->size - at);
+	memcpy(to, whole->bytes + at, size);
+	return true;
+}
+
+static int same_row(void *context, uint64_t from, const struct cfi_rules *rules)
+{
+	const struct cfi_rules *other = tally_cfi_find(context, from);
+
+	assert_int_equal(other->size, rules->size);
+	assert_memory_equal(other, rules, rules->size ? rules->size : sizeof(*rules));
+	return 0;
+}
+
+static void compare_in_parts(struct tally_cfi *cfi, struct cfi_section *whole)
+{
+	const struct cfi_section parts = {.size = whole->size,
+					  .address = whole->address,
+					  .read = read_part,
+					  .context = whole},
+				 none = {0};
+	struct tally_cfi *other;
+
+	assert_int_equal(tally_cfi_new(&parts, &none, 8, &other), 0);
+	assert_int_equal(tally_cfi_function_count(other), tally_cfi_function_count(cfi));
+	assert_int_equal(tally_cfi_each(cfi, same_row, other), 0);
+	assert_int_equal(tally_cfi_each(other, same_row, cfi), 0);
+	tally_cfi_free(other);
+}
+
 /* All rows, and how many functions libdw has rules at the start of that are here too. */
 static void compare(const char *path, size_t least)
 {
@@ -157,6 +192,7 @@ static void compare(const char *path, size_t least)
 			    tally_cfi_find(compared.cfi, function->end - 1));
 	}
 	assert_int_equal(tally_cfi_each(compared.cfi, visit_row, &compared), 0);
+	compare_in_parts(compared.cfi, &eh_frame);
 	print_message("%s: %zu rows compared, %zu functions, %zu bytes of tables\n", path,
 		      compared.rows, entries.function_count, tally_cfi_memory(compared.cfi));
 	assert_true(entries.function_count >= least);
