@@ -54,6 +54,7 @@ struct tally_cfi {
 	_Atomic(struct cfi_group *) *groups; /* NULL: not compiled yet */
 	size_t group_count;
 	pthread_mutex_t lock; /* of what follows */
+	struct cfi_window windows[2];
 	struct cfi_entries commons;
 	struct tally_buf code; /* instructions of one function: of its common part, its entry */
 	struct cfi_sets sets;
@@ -163,13 +164,13 @@ static int compile_function(struct tally_cfi *cfi, const struct cfi_section *ent
 	return result || end == next ? result : add_row(cfi, end, ROW_NONE);
 }
 
-static int compile_at(struct tally_cfi *cfi, struct cfi_window windows[2], size_t index)
+static int compile_at(struct tally_cfi *cfi, size_t index)
 {
 	bool debug = cfi->entries[index] & ENTRY_DEBUG;
 	struct cfi_section entry;
 	struct cfi_function function;
 	uint64_t next = index + 1 < cfi->count ? cfi->base + cfi->starts[index + 1] : UINT64_MAX;
-	int result = tally_cfi_entries_one(&cfi->commons, &windows[debug], debug, cfi->word,
+	int result = tally_cfi_entries_one(&cfi->commons, &cfi->windows[debug], debug, cfi->word,
 					   cfi->entries[index] & ~ENTRY_DEBUG, &function, &entry);
 
 	if (result)
@@ -180,16 +181,12 @@ static int compile_at(struct tally_cfi *cfi, struct cfi_window windows[2], size_
 static const struct cfi_group *compile_group(struct tally_cfi *cfi, size_t number)
 {
 	size_t first = number * GROUP_FUNCTIONS, until = first + GROUP_FUNCTIONS;
-	struct cfi_window windows[2] = {{.section = &cfi->sections[0]},
-					{.section = &cfi->sections[1]}};
 	struct cfi_group *group = NULL;
 	int result = 0;
 
 	cfi->row_count = 0;
 	for (size_t i = first; i < until && i < cfi->count && !result; i++)
-		result = compile_at(cfi, windows, i);
-	for (int i = 0; i < 2; i++)
-		tally_cfi_window_done(&windows[i]);
+		result = compile_at(cfi, i);
 	if (!result)
 		group = malloc(sizeof(*group) + cfi->row_count * sizeof(*group->rows));
 	if (!group)
@@ -263,9 +260,11 @@ int tally_cfi_new(const struct cfi_section *eh_frame, const struct cfi_section *
 	cfi->sets.most = RULES_LEAST + eh_frame->size + debug_frame->size;
 	if (cfi->sets.most > RULES_MOST)
 		cfi->sets.most = RULES_MOST;
-	for (int i = 0; i < 2 && !result; i++)
+	for (int i = 0; i < 2 && !result; i++) {
+		cfi->windows[i].section = &cfi->sections[i];
 		if (cfi->sections[i].size)
 			result = tally_cfi_entries_read(&cfi->commons, &cfi->sections[i], i, word);
+	}
 	if (!result)
 		result = tally_cfi_entries_sort(&cfi->commons);
 	if (!result)
@@ -289,6 +288,8 @@ void tally_cfi_free(struct tally_cfi *cfi)
 	free(cfi->rows);
 	tally_cfi_entries_done(&cfi->commons);
 	tally_buf_done(&cfi->code);
+	for (int i = 0; i < 2; i++)
+		tally_cfi_window_done(&cfi->windows[i]);
 	tally_cfi_sets_done(&cfi->sets);
 	pthread_mutex_destroy(&cfi->lock);
 	free(cfi);
@@ -309,8 +310,8 @@ size_t tally_cfi_memory(struct tally_cfi *cfi)
 		cfi->commons.common_room * sizeof(*cfi->commons.commons) +
 		cfi->commons.programs.room + cfi->code.room;
 	for (int i = 0; i < 2; i++)
-		bytes += cfi->commons.known_commons[i].room *
-			 sizeof(*cfi->commons.known_commons[i].slots);
+		bytes += cfi->windows[i].room + cfi->commons.known_commons[i].room *
+						    sizeof(*cfi->commons.known_commons[i].slots);
 	pthread_mutex_unlock(&cfi->lock);
 	return bytes;
 }

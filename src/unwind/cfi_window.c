@@ -7,7 +7,7 @@
 
 /* A window that only moves on grows from one to the other. */
 #define WINDOW_LEAST ((size_t)4 << 10)
-#define WINDOW_MOST  ((size_t)64 << 10)
+#define WINDOW_MOST  ((size_t)16 << 10)
 
 struct cfi_section tally_cfi_section(struct tally_frame_section *section)
 {
