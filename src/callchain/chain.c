@@ -131,7 +131,7 @@ static bool is_thread_start(const struct tally_chain_image *image, uint64_t plac
 	static const uint8_t leave[] = {0xb8, 60, 0, 0, 0, 0x0f, 0x05}; /* mov $60,%eax; syscall */
 	uint8_t bytes[1 + 5 + sizeof(leave)]; /* the end of the call, mov $...,%edi */
 
-	return image->arch == TALLY_UNWIND_X86_64 && !image->info.eh_frame.bytes &&
+	return image->arch == TALLY_UNWIND_X86_64 && !image->info.eh_frame.size &&
 	       !tally_frame_info_read(&image->info, place, bytes, sizeof(bytes)) &&
 	       bytes[1] == 0xbf && !memcmp(bytes + 6, leave, sizeof(leave));
 }

@@ -20,6 +20,7 @@
 #include "stacks/monotonic.h"
 #include "stacks/live_spaces.h"
 #include "stacks/stack_joins.h"
+#include "stacks/stack_pages.h"
 #include "wire/sample_read.h"
 #include "write/writer.h"
 
@@ -37,6 +38,7 @@
 /* Of one thread that unwinds. */
 struct worker {
 	struct tally_chain_maker *maker;
+	struct tally_stack_pages pages;
 	struct tally_stack_counts counts;
 };
 
@@ -104,6 +106,11 @@ static int make_sample(struct tally_unwinder *unwinder, struct worker *worker, s
 				  true, &chain);
 	if (result < 0)
 		return result;
+	if (result && chain.end == TALLY_CHAIN_COPY_ENDED && *chain.stack)
+		tally_stack_pages_read(
+		    &worker->pages, sample->pid, sample->tid,
+		    *chain.stack + sample->user_stack_dyn_size,
+		    *chain.stack + unwinder->events.plan->events[event].attr.sample_stack_user);
 	stack = *sample;
 	if (result) {
 		sample->callchain = chain.words;

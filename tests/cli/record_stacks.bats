@@ -177,6 +177,34 @@ for levels, pointers in bases.items():
 END
 }
 
+@test "15.2: a buffer that is not used on the stack ends copies only until its pages were read" {
+	cat >unused.c <<'END'
+#include <time.h>
+static volatile unsigned sum;
+__attribute__((noinline)) static void work(void) { for (unsigned i = 0; i < 1000000; i++) sum += i; }
+__attribute__((noinline)) static void use(char *buffer, int seconds)
+{
+	buffer[0] = 1;
+	while (clock() < seconds * CLOCKS_PER_SEC)
+		work();
+	sum += (unsigned)buffer[0];
+}
+int main(void)
+{
+	char buffer[40000];
+	use(buffer, 3);
+	return buffer[0] == 2;
+}
+END
+	"${CC:-cc}" -O2 -fomit-frame-pointer -o unused unused.c
+	"$TALLY" record -q -e cpu-clock -F 1000 -g -o unused.data -- ./unused
+	# The last fifty stacks begin where the process does.
+	run bash -o pipefail -c '"$TALLY" script -i unused.data | awk "/^unused/ { whole = 0 } / _start\\+/ { whole = 1 } !NF { print whole }" |
+		tail -50 | sort | uniq -c'
+	[ "$status" -eq 0 ]
+	[[ "$output" =~ ^\ *50\ 1$ ]]
+}
+
 @test "15.3: a recording ends with how many stacks are whole, and its file has the numbers" {
 	"$TALLY" record -N -e cpu-clock:u -F 2000 -g -o whole.data -- ./program ./libpart.so 0.3 3 2>said
 	grep -E '^tally: (all [0-9,]+ stacks are whole|[0-9,]+ of [0-9,]+ stacks are whole; cut: [0-9])' said

@@ -1,0 +1,57 @@
+#include "stacks/stack_pages.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/param.h>
+#include <sys/uio.h>
+#include "base/bytes.h"
+#include "base/fs.h"
+#include "base/table.h"
+
+#define PAGE       4096U
+#define PAGES_MOST (65536 / PAGE + 1)
+#define MAPS_MOST  ((size_t)16 << 20)
+
+/* Where the memory of an address ends, if it is of no file: reading a file's may take long. Source:
+ * proc(5), /proc/PID/maps: "start-end perms offset device inode". 0: it is not. */
+static uint64_t memory_end(uint32_t pid, uint64_t address)
+{
+	uint64_t start = 0, end = 0;
+	unsigned long inode = 1;
+	char *text;
+	size_t size;
+
+	if (tally_fs_readf(MAPS_MOST, &text, &size, "/proc/%u/maps", pid))
+		return 0;
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (sscanf(line, "%lx-%lx %*s %*s %*s %lu", &start, &end, &inode) == 3 &&
+		    address < end)
+			break;
+	}
+	free(text);
+	return address >= start && address < end && !inode ? end : 0;
+}
+
+void tally_stack_pages_read(struct tally_stack_pages *pages, uint32_t pid, uint32_t tid,
+			    uint64_t from, uint64_t until)
+{
+	uint64_t page = from / PAGE * PAGE, hash = hash_u64((uint64_t)tid << 32 ^ page) | 1;
+	uint64_t *asked = &pages->asked[(hash >> 8) % TALLY_STACK_PAGES_KNOWN];
+	struct iovec to[PAGES_MOST], at[PAGES_MOST];
+	char bytes[PAGES_MOST];
+	unsigned long count = 0;
+
+	if (*asked == hash)
+		return;
+	*asked = hash;
+	until = MIN(until, memory_end(pid, page));
+	for (; page < until && count < PAGES_MOST; page += PAGE, count++) {
+		to[count] = (struct iovec){&bytes[count], 1};
+		at[count] = (struct iovec){(void *)(uintptr_t)page, 1};
+	}
+	if (count)
+		(void)process_vm_readv((pid_t)pid, to, count, at, count, 0);
+}
