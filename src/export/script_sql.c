@@ -122,8 +122,7 @@ static int add_function(struct sql *sql, const struct tally_function_place *func
 /* `of`: the frame at the place, or that of the n-th function that was inlined there. */
 static int add_frame(struct sql *sql, struct tally_resolver *resolver,
 		     const struct tally_located *located,
-		     const struct tally_function_place *function, uint32_t of, uint32_t nth,
-		     uint64_t number)
+		     const struct tally_function_place *function, uint32_t of, uint32_t nth)
 {
 	struct tally_frame frame = tally_session_frame(sql->session, of);
 	int result = 0;
@@ -137,7 +136,6 @@ static int add_frame(struct sql *sql, struct tally_resolver *resolver,
 				       : add_line(sql, resolver, located);
 	if (result)
 		return result;
-	tally_sql_set(sql->frames, SQL_FRAME_ID, number);
 	if (frame.image != UINT32_MAX)
 		tally_sql_set(sql->frames, SQL_FRAME_IMAGE, frame.image + 1ULL);
 	tally_sql_set(sql->frames, SQL_FRAME_PLACE, located->place);
@@ -174,31 +172,21 @@ static int frame_row(struct sql *sql, struct tally_resolver *resolver,
 		return 0;
 	nameless = located.mapped && located.symbol_start == located.symbol_end &&
 		   tally_resolver_function(resolver, sample, mode, address, &function);
-	return add_frame(sql, resolver, &located, nameless ? &function : NULL, of, nth, *ret);
+	return add_frame(sql, resolver, &located, nameless ? &function : NULL, of, nth);
 }
 
 int tally_sql_row_of(struct sql *sql, struct tally_resolver *resolver,
 		     const struct tally_resolved *sample, uint8_t mode, uint64_t address,
 		     uint32_t frame, uint32_t nth, uint32_t *ret)
 {
-	uint32_t number, row;
-	bool added;
-	int result;
+	uint32_t *row = frame ? tally_sql_keys_put(&sql->address_keys, address, frame) : NULL;
+	int result = row ? 0 : -ENOMEM;
 
-	number = frame ? tally_sql_keys_number(&sql->address_keys, address, frame, &added) : 0;
-	if (!number)
-		return -ENOMEM;
-	if (added) {
-		result = frame_row(sql, resolver, sample, mode, address, frame, nth, &row);
-		if (!result) {
-			tally_buf_u32(&sql->rows, row);
-			result = sql->rows.failed;
-		}
-		if (result)
-			return result;
-	}
-	*ret = load_u32(sql->rows.data + (size_t)(number - 1) * sizeof(row));
-	return 0;
+	if (row && !*row)
+		result = frame_row(sql, resolver, sample, mode, address, frame, nth, row);
+	if (!result)
+		*ret = *row;
+	return result;
 }
 
 int tally_sql_frame_of(struct sql *sql, struct tally_resolver *resolver,
@@ -551,25 +539,16 @@ static int prepare(struct sql *sql)
 	const struct {
 		struct tally_sql_insert **insert;
 		const char *table;
-		unsigned columns;
 	} tables[] = {
-	    {&sql->meta, "meta", 2},
-	    {&sql->events, "events", SQL_EVENT_COLUMNS},
-	    {&sql->threads, "threads", SQL_THREAD_COLUMNS},
-	    {&sql->images, "images", SQL_IMAGE_COLUMNS},
-	    {&sql->symbols, "symbols", SQL_SYMBOL_COLUMNS},
-	    {&sql->frames, "frames", SQL_FRAME_COLUMNS},
-	    {&sql->chains, "callchains", SQL_CHAIN_COLUMNS},
-	    {&sql->samples, "samples", SQL_SAMPLE_COLUMNS},
-	    {&sql->branches, "branches", SQL_BRANCH_COLUMNS},
-	    {&sql->lost, "lost", SQL_LOST_COLUMNS},
-	    {&sql->records, "records", SQL_RECORD_COLUMNS},
+	    {&sql->meta, "meta"},         {&sql->events, "events"},   {&sql->threads, "threads"},
+	    {&sql->images, "images"},     {&sql->symbols, "symbols"}, {&sql->frames, "frames"},
+	    {&sql->chains, "callchains"}, {&sql->samples, "samples"}, {&sql->branches, "branches"},
+	    {&sql->lost, "lost"},         {&sql->records, "records"},
 	};
 	int result = tally_sql_file_run(sql->file, tally_sql_tables, sql->error);
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !result; i++)
-		result = tally_sql_file_prepare(sql->file, tables[i].table, tables[i].columns,
-						tables[i].insert, sql->error);
+		result = tally_sql_file_table(sql->file, tables[i].table, tables[i].insert);
 	return result;
 }
 
@@ -605,12 +584,13 @@ static void free_keys(struct sql *sql)
 {
 	tally_sql_keys_done(&sql->thread_keys);
 	tally_sql_keys_done(&sql->address_keys);
-	tally_buf_done(&sql->rows);
 	tally_sql_keys_done(&sql->frame_keys);
 	tally_sql_keys_done(&sql->chain_keys);
 	tally_map_done(&sql->known);
+	free(sql->chain_frames);
 	free(sql->last);
 	free(sql->seen);
+	sql->chain_frames = NULL;
 	sql->last = NULL;
 	sql->seen = NULL;
 }

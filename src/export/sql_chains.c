@@ -6,32 +6,39 @@
 #include "export/sql_schema.h"
 #include "export/sql_state.h"
 
-static int add_chain_node(struct sql *sql, uint64_t number, uint64_t caller, uint32_t frame,
-			  uint64_t depth)
-{
-	tally_sql_set(sql->chains, SQL_CHAIN_ID, number);
-	if (caller)
-		tally_sql_set(sql->chains, SQL_CHAIN_CALLER, caller);
-	tally_sql_set(sql->chains, SQL_CHAIN_FRAME, frame);
-	tally_sql_set(sql->chains, SQL_CHAIN_DEPTH, depth);
-	return tally_sql_add(sql->chains, sql->error);
-}
-
 /* Where a chain got to, from the outermost in. */
 struct chain_end {
 	uint64_t node, depth;
 };
 
+/* SQLite numbers the rows as we do. */
+static int add_chain_node(struct sql *sql, uint32_t frame, const struct chain_end *at)
+{
+	if (at->node)
+		tally_sql_set(sql->chains, SQL_CHAIN_CALLER, at->node);
+	tally_sql_set(sql->chains, SQL_CHAIN_FRAME, frame);
+	tally_sql_set(sql->chains, SQL_CHAIN_DEPTH, at->depth);
+	return tally_sql_add(sql->chains, sql->error);
+}
+
 static int step_to(struct sql *sql, uint32_t frame, struct chain_end *at)
 {
-	bool added;
-	uint64_t number = tally_sql_keys_number(&sql->chain_keys, at->node, frame, &added);
-	int result;
+	uint32_t behind = (uint32_t)at->node + 1, *number = &behind;
+	bool last = at->node == sql->chain_count;
+	int result = 0;
 
-	if (!number)
+	if (!last && sql->chain_frames[behind] != frame)
+		number = tally_sql_keys_put(&sql->chain_keys, at->node, frame);
+	if (!number || sql->chain_count == UINT32_MAX - 1 ||
+	    !array_reach(&sql->chain_frames, &sql->chain_room, sql->chain_count + 1, 1024,
+			 sizeof(*sql->chain_frames)))
 		return -ENOMEM;
-	result = added ? add_chain_node(sql, number, at->node, frame, at->depth) : 0;
-	at->node = number;
+	if (last || !*number) {
+		*number = ++sql->chain_count;
+		sql->chain_frames[*number] = last ? frame : 0;
+		result = add_chain_node(sql, frame, at);
+	}
+	at->node = *number;
 	at->depth++;
 	return result;
 }

@@ -10,28 +10,18 @@
 #include "base/fail.h"
 #include "base/whole_file.h"
 #include "export/row_queue.h"
+#include "export/sql_rows.h"
 
 #define INSERTS 16U
 #define STEPS   100000 /* of SQLite's machine between two looks at whether to end */
 
-/* A value of a row that waits; text and bytes follow it. */
-struct cell {
-	uint32_t column;
-	enum cell_kind { CELL_NUMBER, CELL_TEXT, CELL_BYTES } kind;
-	uint64_t value; /* of text and bytes their size */
-};
-
-/* What is in front of the cells of a row that waits. */
-struct row_head {
-	uint32_t insert, cells;
-};
-
 struct tally_sql_insert {
 	struct tally_sql_file *file;
+	const char *table;
 	struct tally_buf row; /* cells */
-	uint32_t cells;
+	uint64_t set;         /* the columns that have one, a bit each */
 	sqlite3_stmt *statement;
-	uint64_t bound; /* columns, a bit each, that are not NULL */
+	uint64_t columns; /* that the statement inserts */
 };
 
 struct tally_sql_file {
@@ -42,6 +32,7 @@ struct tally_sql_file {
 	unsigned insert_count;
 	/* Rows are inserted by a thread of their own; nobody else uses the database meanwhile. */
 	struct row_queue *queue;
+	struct sql_rows rows;       /* those that it inserts */
 	struct tally_error failure; /* of inserting */
 	int (*ask)(void *context);
 	void *context;
@@ -98,6 +89,8 @@ static int open_database(struct tally_sql_file *file, struct tally_error *error)
 	int sqlite = sqlite3_open_v2(file->made, &file->db,
 				     SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
 
+	if (!sqlite)
+		sqlite = tally_sql_rows_add(file->db, &file->rows);
 	if (sqlite)
 		return fail(file, sqlite, error);
 	/* Nobody reads it before it is complete, and it is removed if that fails.  Rows are added
@@ -156,62 +149,75 @@ void tally_sql_file_watch(struct tally_sql_file *file, int (*ask)(void *), void 
 
 /* --- rows --- */
 
-static int bind(struct tally_sql_insert *insert, const struct cell *cell)
+/* A statement that inserts these columns; one that it does not name costs nothing, and numbers of
+ * rows that SQLite makes are not searched for.  SQLITE_*. */
+static int prepare(struct tally_sql_insert *insert, uint64_t columns)
 {
-	int column = (int)cell->column + 1;
-	const char *bytes = (const char *)(cell + 1);
+	struct tally_buf names = {0}, values = {0};
+	sqlite3 *db = insert->file->db;
+	sqlite3_stmt *all = NULL;
+	int sqlite = SQLITE_NOMEM;
 
-	switch (cell->kind) {
-	case CELL_TEXT:
-		return sqlite3_bind_text64(insert->statement, column, bytes, cell->value,
-					   SQLITE_STATIC, SQLITE_UTF8);
-	case CELL_BYTES:
-		return sqlite3_bind_blob64(insert->statement, column, bytes, cell->value,
-					   SQLITE_STATIC);
-	default:
-		return sqlite3_bind_int64(insert->statement, column, (sqlite3_int64)cell->value);
+	tally_buf_printf(&names, "SELECT * FROM %s", insert->table);
+	if (!names.failed)
+		sqlite = sqlite3_prepare_v2(db, tally_buf_str(&names), -1, &all, NULL);
+	tally_buf_clear(&names);
+	/* A failure ends the file, so nothing is kept to take rows back. */
+	tally_buf_printf(&names, "INSERT OR FAIL INTO %s", insert->table);
+	for (uint64_t left = sqlite ? 0 : columns; left; left &= left - 1) {
+		int column = __builtin_ctzll(left);
+
+		tally_buf_printf(&names, "%c\"%s\"", left == columns ? '(' : ',',
+				 sqlite3_column_name(all, column));
+		tally_buf_printf(&values, "%sc%d", left == columns ? "" : ",", column);
 	}
+	sqlite3_finalize(all);
+	tally_buf_printf(&names, ")SELECT %s FROM " SQL_ROWS, tally_buf_str(&values));
+	sqlite3_finalize(insert->statement);
+	insert->statement = NULL;
+	insert->columns = columns;
+	if (!sqlite)
+		sqlite =
+		    names.failed || values.failed
+			? SQLITE_NOMEM
+			: sqlite3_prepare_v3(db, tally_buf_str(&names), -1,
+					     SQLITE_PREPARE_PERSISTENT, &insert->statement, NULL);
+	tally_buf_done(&names);
+	tally_buf_done(&values);
+	return sqlite;
 }
 
-static size_t cell_size(const struct cell *cell)
+/* Inserts the rows of one table.  SQLITE_*. */
+static int insert_into(struct tally_sql_insert *insert, const struct sql_rows *rows,
+		       uint64_t columns)
 {
-	return sizeof(*cell) + (cell->kind == CELL_NUMBER ? 0 : align_up(cell->value, 8));
-}
+	int sqlite = columns & ~insert->columns ? prepare(insert, columns | insert->columns) : 0;
 
-/* Inserts a row whose cells begin at `at`; *ret is behind them.  SQLITE_*. */
-static int insert_row(struct tally_sql_insert *insert, uint32_t cells, const uint8_t *at,
-		      const uint8_t **ret)
-{
-	uint64_t bound = 0, left;
-	int sqlite = 0;
-
-	for (; cells; cells--) {
-		const struct cell *cell = (const struct cell *)at;
-
-		bound |= 1ULL << cell->column;
-		sqlite |= bind(insert, cell);
-		at += cell_size(cell);
-	}
-	for (left = insert->bound & ~bound; left; left &= left - 1)
-		sqlite |= sqlite3_bind_null(insert->statement, __builtin_ctzll(left) + 1);
-	insert->bound = bound;
-	*ret = at;
 	if (sqlite)
 		return sqlite;
+	insert->file->rows = *rows;
 	sqlite = sqlite3_step(insert->statement);
 	sqlite3_reset(insert->statement);
 	return sqlite == SQLITE_DONE ? 0 : sqlite;
 }
 
+/* Inserts what a block has, table by table.  0 or -errno. */
 static int insert_rows(void *context, const uint8_t *at, size_t size)
 {
 	struct tally_sql_file *file = context;
-	const uint8_t *end = size ? at + size : at; /* none: without bytes */
+	struct sql_rows rows = {at, size ? at + size : at, 0}; /* none: without bytes */
+	uint64_t columns[INSERTS] = {0};
 
-	while (at < end) {
-		const struct row_head *head = (const struct row_head *)at;
-		int sqlite = insert_row(&file->inserts[head->insert], head->cells,
-					(const uint8_t *)(head + 1), &at);
+	while (at < rows.end) {
+		const struct sql_row *row = (const struct sql_row *)at;
+
+		columns[row->table] |= row->set;
+		at += sizeof(*row) + row->size;
+	}
+	for (; rows.table < INSERTS; rows.table++) {
+		int sqlite = columns[rows.table] ? insert_into(&file->inserts[rows.table], &rows,
+							       columns[rows.table])
+						 : 0;
 
 		if (sqlite)
 			return fail(file, sqlite, &file->failure);
@@ -240,49 +246,38 @@ int tally_sql_file_run(struct tally_sql_file *file, const char *statements,
 	return sqlite ? fail(file, sqlite, error) : 0;
 }
 
-int tally_sql_file_prepare(struct tally_sql_file *file, const char *table, unsigned columns,
-			   struct tally_sql_insert **ret, struct tally_error *error)
+int tally_sql_file_table(struct tally_sql_file *file, const char *table,
+			 struct tally_sql_insert **ret)
 {
 	struct tally_sql_insert *insert = &file->inserts[file->insert_count];
-	struct tally_buf text = {0};
-	int sqlite;
 
 	if (file->insert_count == INSERTS)
 		return -ENOSPC;
-	tally_buf_printf(&text, "INSERT INTO %s VALUES(?", table);
-	for (unsigned i = 1; i < columns; i++)
-		tally_buf_text(&text, ",?");
-	tally_buf_text(&text, ")");
-	if (text.failed)
-		return text.failed;
-	sqlite = sqlite3_prepare_v2(file->db, tally_buf_str(&text), -1, &insert->statement, NULL);
-	tally_buf_done(&text);
-	if (sqlite)
-		return fail(file, sqlite, error);
+	insert->table = table;
 	insert->file = file;
 	file->insert_count++;
 	*ret = insert;
 	return 0;
 }
 
-static void set_cell(struct tally_sql_insert *insert, unsigned column, enum cell_kind kind,
+static void set_cell(struct tally_sql_insert *insert, unsigned column, enum sql_cell_kind kind,
 		     uint64_t value)
 {
-	const struct cell cell = {.column = column, .kind = kind, .value = value};
+	const struct sql_cell cell = {.column = column, .kind = kind, .value = value};
 
 	tally_buf_add(&insert->row, &cell, sizeof(cell));
-	insert->cells++;
+	insert->set |= 1ULL << column;
 }
 
 void tally_sql_set(struct tally_sql_insert *insert, unsigned column, uint64_t value)
 {
-	set_cell(insert, column, CELL_NUMBER, value);
+	set_cell(insert, column, SQL_CELL_NUMBER, value);
 }
 
 void tally_sql_set_text(struct tally_sql_insert *insert, unsigned column, const char *text,
 			size_t length)
 {
-	set_cell(insert, column, CELL_TEXT, length);
+	set_cell(insert, column, SQL_CELL_TEXT, length);
 	tally_buf_add(&insert->row, text, length);
 	tally_buf_zero(&insert->row, align_up(length, 8) - length);
 }
@@ -290,7 +285,7 @@ void tally_sql_set_text(struct tally_sql_insert *insert, unsigned column, const 
 void tally_sql_set_bytes(struct tally_sql_insert *insert, unsigned column, const void *bytes,
 			 size_t size)
 {
-	set_cell(insert, column, CELL_BYTES, size);
+	set_cell(insert, column, SQL_CELL_BYTES, size);
 	tally_buf_add(&insert->row, bytes, size);
 	tally_buf_zero(&insert->row, align_up(size, 8) - size);
 }
@@ -298,7 +293,8 @@ void tally_sql_set_bytes(struct tally_sql_insert *insert, unsigned column, const
 int tally_sql_add(struct tally_sql_insert *insert, struct tally_error *error)
 {
 	struct tally_sql_file *file = insert->file;
-	const struct row_head head = {(uint32_t)(insert - file->inserts), insert->cells};
+	const struct sql_row head = {(uint32_t)(insert - file->inserts), (uint32_t)insert->row.size,
+				     insert->set};
 	int result = insert->row.failed;
 
 	if (!result && !file->queue)
@@ -311,7 +307,7 @@ int tally_sql_add(struct tally_sql_insert *insert, struct tally_error *error)
 		result = tally_row_queue_added(file->queue);
 	}
 	tally_buf_clear(&insert->row);
-	insert->cells = 0;
+	insert->set = 0;
 	return pass_on(file, result, error);
 }
 

@@ -1,4 +1,5 @@
-/* An SQLite file that is written once, from start to end. Only this file uses SQLite. */
+/* An SQLite file that is written once, from start to end. Only this file and sql_rows.c use SQLite.
+ */
 #ifndef TALLY_EXPORT_SQL_FILE_H
 #define TALLY_EXPORT_SQL_FILE_H
 
@@ -8,7 +9,7 @@
 #include <tally/error.h>
 
 struct tally_sql_file;
-struct tally_sql_insert; /* a prepared statement */
+struct tally_sql_insert; /* how rows of a table are inserted */
 
 /* Writes beside the path (base/whole_file.h).  -EEXIST, -ENODEV, -errno. */
 int tally_sql_file_open(const char *path, bool replace, struct tally_sql_file **ret,
@@ -26,9 +27,9 @@ void tally_sql_file_abandon(struct tally_sql_file *file);
 
 int tally_sql_file_run(struct tally_sql_file *file, const char *statements,
 		       struct tally_error *error);
-/* "INSERT INTO `table` VALUES(?,...)" with so many columns; lives as long as the file. */
-int tally_sql_file_prepare(struct tally_sql_file *file, const char *table, unsigned columns,
-			   struct tally_sql_insert **ret, struct tally_error *error);
+/* For rows of a table, which exists; lives as long as the file, as the name must.  0 or -errno. */
+int tally_sql_file_table(struct tally_sql_file *file, const char *table,
+			 struct tally_sql_insert **ret);
 
 /* Columns count from 0, up to 63; those that are not set are NULL.  Numbers from 2^63 up are stored
  * as SQLite's integers are, negative. */

@@ -34,15 +34,28 @@ static bool grow(struct tally_sql_keys *keys)
 	return true;
 }
 
-uint32_t tally_sql_keys_number(struct tally_sql_keys *keys, uint64_t a, uint32_t b, bool *ret_added)
+uint32_t *tally_sql_keys_put(struct tally_sql_keys *keys, uint64_t a, uint32_t b)
 {
 	struct tally_sql_key *key;
 
 	if (keys->count >= UINT32_MAX - 1 || (keys->count * 3 >= keys->room * 2 && !grow(keys)))
-		return 0;
+		return NULL;
 	key = place(keys, a, b);
-	*ret_added = !key->number;
-	if (!key->number)
-		*key = (struct tally_sql_key){.a = a, .b = b, .number = (uint32_t)++keys->count};
-	return key->number;
+	if (!key->number) {
+		*key = (struct tally_sql_key){.a = a, .b = b};
+		keys->count++;
+	}
+	return &key->number;
+}
+
+uint32_t tally_sql_keys_number(struct tally_sql_keys *keys, uint64_t a, uint32_t b, bool *ret_added)
+{
+	uint32_t *number = tally_sql_keys_put(keys, a, b);
+
+	if (!number)
+		return 0;
+	*ret_added = !*number;
+	if (!*number)
+		*number = (uint32_t)keys->count;
+	return *number;
 }

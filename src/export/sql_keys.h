@@ -1,4 +1,4 @@
-/* Numbers for pairs of numbers: equal pairs have equal numbers, from 1 in order of arrival. */
+/* Numbers for pairs of numbers. */
 #ifndef TALLY_EXPORT_SQL_KEYS_H
 #define TALLY_EXPORT_SQL_KEYS_H
 
@@ -17,7 +17,11 @@ struct tally_sql_keys { /* all zero is empty and valid */
 };
 
 void tally_sql_keys_done(struct tally_sql_keys *keys);
-/* The pair's number; *ret_added says whether it is new.  0: out of memory, or of numbers. */
+/* Where the pair's number is: 0 of a new one, to be set before the next call.  NULL: out of memory,
+ * or of numbers. */
+uint32_t *tally_sql_keys_put(struct tally_sql_keys *keys, uint64_t a, uint32_t b);
+/* The pair's number, from 1 in order of arrival; *ret_added says whether it is new.  0: as NULL
+ * above. */
 uint32_t tally_sql_keys_number(struct tally_sql_keys *keys, uint64_t a, uint32_t b,
 			       bool *ret_added);
 

@@ -32,10 +32,12 @@ struct sql {
 	struct tally_sql_insert *meta, *events, *threads, *images, *symbols, *frames, *chains,
 	    *samples, *branches, *lost, *records;
 	struct tally_sql_keys thread_keys;  /* pid and tid, comm */
-	struct tally_sql_keys address_keys; /* address, frame of the session */
-	struct tally_buf rows;              /* by number of these: the frame's row, a word each */
+	struct tally_sql_keys address_keys; /* address, frame of the session: the frame's row */
 	struct tally_sql_keys frame_keys;   /* place, frame of the session */
-	struct tally_sql_keys chain_keys;   /* caller, frame */
+	/* Most rows of chains are called by the row before.  Only the others have keys. */
+	struct tally_sql_keys chain_keys; /* caller, frame */
+	uint32_t *chain_frames;           /* by row: its frame if the row before calls it, else 0 */
+	uint32_t chain_count, chain_room;
 	/* The last chain, outermost first: most begin as the one before did.  Its words mean the
 	 * same only in the same mappings. */
 	struct chain_word *last;
