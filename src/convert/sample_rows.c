@@ -11,22 +11,23 @@
 
 struct rows_worker {
 	struct profile_worker profile; /* for its filters */
-	struct tally_buf *text;        /* of the part that it makes */
+	struct tally_buf *part;        /* that it makes */
 	uint64_t samples;
 } __attribute__((aligned(TABLE_APART)));
 
 /* How rows come. */
-enum rows_order { ROWS_IN_ORDER, ROWS_APART, ROWS_AS_TEXT };
+enum rows_order { ROWS_IN_ORDER, ROWS_APART, ROWS_BY_PARTS };
 
 struct rows {
 	struct convert *convert;
 	const struct profile_plan *plan;
 	struct rows_worker *workers;
 	unsigned worker_count;
-	struct tally_buf *texts; /* by slot of a part */
+	struct tally_buf *parts; /* by slot */
 	char *chosen;            /* by event */
 	int (*begin)(void *context, unsigned workers);
 	tally_sample_row_fn take;
+	tally_sample_part_fn take_part; /* of rows by parts */
 	void *context;
 };
 
@@ -94,7 +95,7 @@ static int take_batch(void *context, unsigned number, const struct tally_batch *
 		    .tid = thread.tid,
 		    .comm = thread.comm ? thread.comm : "",
 		    .worker = number,
-		    .text = worker->text,
+		    .part = worker->part,
 		};
 		worker->samples++;
 		result = rows->take(rows->context, &row);
@@ -110,28 +111,28 @@ static int choose_events(struct rows *rows)
 	return rows->chosen ? 0 : -ENOMEM;
 }
 
-/* --- rows as text --- */
+/* --- rows by parts --- */
 
 static void begin_part(void *context, unsigned worker, unsigned slot)
 {
 	struct rows *rows = context;
 
-	rows->workers[worker].text = &rows->texts[slot];
+	rows->workers[worker].part = &rows->parts[slot];
 }
 
 static int take_part(void *context, unsigned slot)
 {
 	struct rows *rows = context;
-	struct tally_buf *text = &rows->texts[slot];
-	int result = text->failed;
+	struct tally_buf *part = &rows->parts[slot];
+	int result = part->failed;
 
 	if (!result)
-		tally_buf_add(&rows->convert->text, text->data, text->size);
-	tally_buf_clear(text);
-	return result ? result : convert_pour(rows->convert);
+		result = rows->take_part(rows->context, part);
+	tally_buf_clear(part);
+	return result;
 }
 
-static const struct tally_row_parts parts = {.begin = begin_part, .take = take_part};
+static const struct tally_row_parts row_parts = {.begin = begin_part, .take = take_part};
 
 static int run_sink(struct rows *rows, const struct tally_sink *sink, enum rows_order order)
 {
@@ -139,15 +140,15 @@ static int run_sink(struct rows *rows, const struct tally_sink *sink, enum rows_
 	unsigned slots = tally_session_slots(session);
 	int result;
 
-	if (order != ROWS_AS_TEXT)
+	if (order != ROWS_BY_PARTS)
 		return tally_session_run(session, &sink, 1, rows->convert->error);
-	rows->texts = calloc(slots, sizeof(*rows->texts));
-	if (!rows->texts)
+	rows->parts = calloc(slots, sizeof(*rows->parts));
+	if (!rows->parts)
 		return -ENOMEM;
-	result = tally_session_run_parts(session, sink, &parts, rows->convert->error);
+	result = tally_session_run_parts(session, sink, &row_parts, rows->convert->error);
 	for (unsigned i = 0; i < slots; i++)
-		tally_buf_done(&rows->texts[i]);
-	free(rows->texts);
+		tally_buf_done(&rows->parts[i]);
+	free(rows->parts);
 	return result;
 }
 
@@ -209,12 +210,16 @@ int tally_sample_rows_run_apart(struct convert *convert, uint64_t columns,
 	return run(&rows, columns, ROWS_APART);
 }
 
-int tally_sample_rows_write(struct convert *convert, uint64_t columns,
-			    int (*begin_rows)(void *context, unsigned workers),
-			    tally_sample_row_fn put, void *context)
+int tally_sample_rows_by_parts(struct convert *convert, uint64_t columns,
+			       int (*begin_rows)(void *context, unsigned workers),
+			       tally_sample_row_fn put, tally_sample_part_fn take_rows,
+			       void *context)
 {
-	struct rows rows = {
-	    .convert = convert, .begin = begin_rows, .take = put, .context = context};
+	struct rows rows = {.convert = convert,
+			    .begin = begin_rows,
+			    .take = put,
+			    .take_part = take_rows,
+			    .context = context};
 
-	return run(&rows, columns, ROWS_AS_TEXT);
+	return run(&rows, columns, ROWS_BY_PARTS);
 }

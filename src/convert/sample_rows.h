@@ -15,8 +15,9 @@ struct sample_row {
 	uint64_t time, period;
 	uint32_t pid, tid; /* UINT32_MAX if they were not recorded */
 	const char *comm;
-	unsigned worker;        /* the thread that gives it, from 0 */
-	struct tally_buf *text; /* where its text goes, of tally_sample_rows_write() alone */
+	unsigned worker; /* the thread that gives it, from 0 */
+	struct tally_buf
+	    *part; /* what is made of its part, of tally_sample_rows_by_parts() alone */
 };
 
 /* 0, or below it to end. */
@@ -33,10 +34,13 @@ int tally_sample_rows_run_apart(struct convert *convert, uint64_t columns,
 				int (*begin)(void *context, unsigned workers),
 				tally_sample_row_fn take, void *context);
 
-/* Writes the samples as text in the order of time: `put` adds a row to its text.  It is called by
- * several threads at once, `begin` before with the number of workers. */
-int tally_sample_rows_write(struct convert *convert, uint64_t columns,
-			    int (*begin)(void *context, unsigned workers), tally_sample_row_fn put,
-			    void *context);
+/* What was made of a part of the rows.  0 or -errno. */
+typedef int (*tally_sample_part_fn)(void *context, const struct tally_buf *part);
+/* Gives the samples to several threads at once, a part of them to each: `put` adds what it makes of
+ * a row to its part, and `take` takes one part after another in the order of time.  `begin`, or
+ * NULL, is called before with the number of workers. */
+int tally_sample_rows_by_parts(struct convert *convert, uint64_t columns,
+			       int (*begin)(void *context, unsigned workers),
+			       tally_sample_row_fn put, tally_sample_part_fn take, void *context);
 
 #endif

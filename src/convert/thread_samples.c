@@ -17,59 +17,126 @@ void tally_thread_samples_done(struct thread_samples *threads)
 	for (uint32_t i = 0; i < threads->count; i++)
 		free(threads->tracks[i].samples);
 	free(threads->tracks);
+	free(threads->order);
 	tally_map_done(&threads->known);
 	tally_stack_table_done(&threads->stacks);
 	*threads = (struct thread_samples){.count = 0};
 }
 
-/* NULL: out of memory. */
-static struct thread_track *track_of(struct thread_samples *threads, const struct sample_row *row)
+/* What is kept of a row until it is added. */
+struct kept_row {
+	uint64_t time, period;
+	uint32_t thread, event, cpu, stack, frame;
+};
+
+static struct kept_row keep(const struct sample_row *row)
 {
-	uint64_t key = (uint64_t)row->pid << 32 | row->tid, *known;
+	return (struct kept_row){.time = row->time,
+				 .period = row->period,
+				 .thread = row->thread,
+				 .event = row->event,
+				 .cpu = row->cpu,
+				 .stack = row->stack,
+				 .frame = row->frame};
+}
+
+/* Finds the track, or makes it.  0 or -ENOMEM. */
+static int find_track(struct thread_samples *threads, const struct kept_row *row)
+{
+	struct tally_thread thread = {.size = sizeof(thread), .pid = UINT32_MAX, .tid = UINT32_MAX};
+	uint64_t key, *known;
 	uint32_t room;
 	bool added;
 
+	tally_session_thread(threads->convert->session, row->thread, &thread);
+	key = (uint64_t)thread.pid << 32 | thread.tid;
 	if (threads->by_event)
 		key = hash_mix(hash_u64(key), row->event);
 	known = tally_map_put(&threads->known, key, &added);
 	if (!known)
-		return NULL;
+		return -ENOMEM;
 	if (added) {
 		room = array_room(threads->room, threads->count + 1, 64);
 		if (room != threads->room &&
 		    !array_resize(&threads->tracks, room, sizeof(*threads->tracks)))
-			return NULL;
+			return -ENOMEM;
 		threads->room = room;
-		threads->tracks[threads->count] = (struct thread_track){.pid = row->pid,
-									.tid = row->tid,
+		threads->tracks[threads->count] = (struct thread_track){.pid = thread.pid,
+									.tid = thread.tid,
 									.event = row->event,
 									.number = threads->count};
 		*known = threads->count++;
 	}
-	return &threads->tracks[*known];
+	threads->track = (uint32_t)*known;
+	threads->thread = row->thread;
+	threads->event = row->event;
+	threads->tracks[*known].comm = thread.comm ? thread.comm : "";
+	return 0;
 }
 
-static int take_row(void *context, const struct sample_row *row)
+static int note_order(struct thread_samples *threads)
 {
-	struct thread_samples *threads = context;
-	struct thread_track *track = track_of(threads, row);
+	uint32_t room = array_room(threads->order_room, threads->order_count + 1, 4096);
+
+	if (room != threads->order_room &&
+	    !array_resize(&threads->order, room, sizeof(*threads->order)))
+		return -ENOMEM;
+	threads->order_room = room;
+	threads->order[threads->order_count++] = threads->track;
+	return 0;
+}
+
+static int add_row(struct thread_samples *threads, const struct kept_row *row)
+{
 	int64_t pair = tally_stack_table_add(&threads->stacks, row->stack, row->frame);
+	bool known =
+	    threads->count && row->thread == threads->thread && row->event == threads->event;
+	int result = known ? 0 : find_track(threads, row);
+	struct thread_track *track;
 	uint32_t room;
 
-	if (!track || pair < 0)
+	if (result || pair < 0)
 		return -ENOMEM;
+	track = &threads->tracks[threads->track];
 	room = array_room(track->room, track->count + 1, 16);
 	if (room != track->room && !array_resize(&track->samples, room, sizeof(*track->samples)))
 		return -ENOMEM;
 	track->room = room;
-	track->comm = row->comm;
 	track->samples[track->count++] = (struct thread_sample){
 	    .time = row->time, .period = row->period, .node = (uint32_t)pair, .cpu = row->cpu};
 	if (row->time < threads->first_time)
 		threads->first_time = row->time;
 	if (row->time > threads->last_time)
 		threads->last_time = row->time;
-	return threads->more ? threads->more(threads->context, row, track->number) : 0;
+	return threads->in_order ? note_order(threads) : 0;
+}
+
+static int take_row(void *context, const struct sample_row *row)
+{
+	struct thread_samples *threads = context;
+	const struct kept_row kept = keep(row);
+	int result = add_row(threads, &kept);
+
+	return result ? result : threads->more(threads->context, row);
+}
+
+static int put_row(void *context, const struct sample_row *row)
+{
+	const struct kept_row kept = keep(row);
+
+	(void)context;
+	tally_buf_add(row->part, &kept, sizeof(kept));
+	return row->part->failed;
+}
+
+static int take_part(void *context, const struct tally_buf *part)
+{
+	const struct kept_row *rows = (const struct kept_row *)part->data;
+	int result = 0;
+
+	for (size_t i = 0; i < part->size / sizeof(*rows) && !result; i++)
+		result = add_row(context, &rows[i]);
+	return result;
 }
 
 static int by_track(const void *left, const void *right)
@@ -105,7 +172,9 @@ int tally_thread_samples_make(struct convert *convert, struct thread_samples *re
 	ret->first_time = UINT64_MAX;
 	ret->convert = convert;
 	if (!result)
-		result = tally_sample_rows_run(convert, ret->columns, take_row, ret);
+		result = ret->more ? tally_sample_rows_run(convert, ret->columns, take_row, ret)
+				   : tally_sample_rows_by_parts(convert, 0, NULL, put_row,
+								take_part, ret);
 	if (!result)
 		result = tally_stack_table_make(&ret->stacks);
 	if (result)

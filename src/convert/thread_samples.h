@@ -29,16 +29,22 @@ struct thread_samples {
 	uint32_t count, room;
 	struct tally_map known;
 	bool by_event;
+	/* When the order of all is asked for: the number of the track of each sample. */
+	bool in_order;
+	uint32_t *order;
+	uint32_t order_count, order_room;
 	uint64_t first_time, last_time; /* of all */
 	struct convert *convert;
-	/* For a format that takes more of a sample; or NULL.  0 or -errno. */
-	int (*more)(void *context, const struct sample_row *row, uint32_t track_number);
+	uint32_t thread, event, track; /* of the last sample: the session's thread, its track */
+	/* For a format that takes more of a sample; or NULL, which lets threads share the reading.
+	 * 0 or -errno. */
+	int (*more)(void *context, const struct sample_row *row);
 	void *context;
 	uint64_t columns; /* TALLY_COLUMN_* for that */
 };
 
-/* Reads the samples that the options choose; `ret` is all zero but for `by_event` and the last
- * three members.  0 or -errno with words; to be released in any case. */
+/* Reads the samples that the options choose; `ret` is all zero but for `by_event`, `in_order`
+ * and the last three members.  0 or -errno with words; to be released in any case. */
 int tally_thread_samples_make(struct convert *convert, struct thread_samples *ret);
 void tally_thread_samples_done(struct thread_samples *threads);
 /* For how long, in ns, a sample stands: until the next one of its thread, when that is as soon as

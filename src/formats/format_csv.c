@@ -197,7 +197,7 @@ static int put_row(void *context, const struct sample_row *row)
 	struct csv *csv = context;
 	struct csv_worker *worker = &csv->workers[row->worker];
 	struct tally_session *session = csv->convert->session;
-	struct tally_buf *to = row->text;
+	struct tally_buf *to = row->part;
 	int result;
 
 	put_number(row->time, tally_session_has_time(session, row->event), to);
@@ -216,6 +216,14 @@ static int put_row(void *context, const struct sample_row *row)
 	return result ? result : to->failed;
 }
 
+static int take(void *context, const struct tally_buf *part)
+{
+	struct csv *csv = context;
+
+	tally_buf_add(&csv->convert->text, part->data, part->size);
+	return convert_pour(csv->convert);
+}
+
 static int begin(void *context, unsigned workers)
 {
 	struct csv *csv = context;
@@ -232,7 +240,8 @@ static int write_csv(struct convert *convert)
 
 	tally_buf_text(&convert->text,
 		       "time_ns,event,period,comm,pid,tid,cpu,weight,symbol,dso,stack\n");
-	result = tally_sample_rows_write(convert, TALLY_COLUMN_WEIGHT, begin, put_row, &csv);
+	result =
+	    tally_sample_rows_by_parts(convert, TALLY_COLUMN_WEIGHT, begin, put_row, take, &csv);
 	for (unsigned i = 0; i < csv.worker_count; i++) {
 		struct csv_worker *worker = &csv.workers[i];
 

@@ -28,11 +28,19 @@ struct firefox {
 	uint32_t next_marker;
 };
 
-static int take_more(void *context, const struct sample_row *row, uint32_t track)
+static bool has_tracepoints(const struct convert *convert)
+{
+	for (uint32_t i = 0; i < tally_data_event_count(convert->data); i++)
+		if (tally_convert_has_event(convert, i) &&
+		    tally_data_event(convert->data, i)->attr.type == PERF_TYPE_TRACEPOINT)
+			return true;
+	return false;
+}
+
+static int take_more(void *context, const struct sample_row *row)
 {
 	struct firefox *file = context;
 
-	(void)track;
 	return tally_thread_markers_take(&file->markers, file->convert, row);
 }
 
@@ -506,11 +514,13 @@ static int write_firefox(struct convert *convert)
 	struct firefox file = {
 	    .convert = convert,
 	    .json = {.to = &convert->text},
-	    .threads = {.by_event = true, .more = take_more, .columns = TALLY_COLUMN_SAMPLE},
+	    .threads = {.by_event = true, .columns = TALLY_COLUMN_SAMPLE},
 	};
 	int result;
 
 	file.threads.context = &file;
+	if (has_tracepoints(convert))
+		file.threads.more = take_more;
 	result = tally_thread_markers_init(&file.markers, convert);
 	if (!result)
 		result = tally_thread_samples_make(convert, &file.threads);

@@ -84,8 +84,6 @@ struct perfetto {
 	struct thread_samples threads;
 	struct code_tables code;
 	struct tally_buf *text;
-	uint32_t *order; /* by sample in the order of time: its track, by number */
-	uint32_t order_count, order_room;
 	uint32_t *stack_of; /* by node: its callstack's iid; 0: none yet */
 	uint32_t *stacks;   /* by iid - 1: the node */
 	uint32_t stack_count;
@@ -95,19 +93,6 @@ struct perfetto {
 	uint32_t sequence;
 	size_t packet, table; /* places of what is open */
 };
-
-static int note_order(void *context, const struct sample_row *row, uint32_t track)
-{
-	struct perfetto *trace = context;
-	uint32_t room = array_room(trace->order_room, trace->order_count + 1, 4096);
-
-	(void)row;
-	if (room != trace->order_room && !array_resize(&trace->order, room, sizeof(*trace->order)))
-		return -ENOMEM;
-	trace->order_room = room;
-	trace->order[trace->order_count++] = track;
-	return 0;
-}
 
 /* --- call stacks --- */
 
@@ -419,10 +404,10 @@ static int put_samples(struct perfetto *trace)
 
 	for (uint32_t i = 0; i < threads->count && !result; i++)
 		index[threads->tracks[i].number] = i;
-	for (uint32_t i = 0; i < trace->order_count && !result; i++) {
-		const struct thread_track *track = &threads->tracks[index[trace->order[i]]];
+	for (uint32_t i = 0; i < threads->order_count && !result; i++) {
+		const struct thread_track *track = &threads->tracks[index[threads->order[i]]];
 
-		result = put_sample(trace, track, &track->samples[next[trace->order[i]]++]);
+		result = put_sample(trace, track, &track->samples[next[threads->order[i]]++]);
 	}
 	free(next);
 	free(index);
@@ -473,10 +458,9 @@ static int write_perfetto(struct convert *convert)
 {
 	struct perfetto trace = {.convert = convert,
 				 .text = &convert->text,
-				 .threads = {.by_event = true, .more = note_order}};
+				 .threads = {.by_event = true, .in_order = true}};
 	int result;
 
-	trace.threads.context = &trace;
 	result = tally_thread_samples_make(convert, &trace.threads);
 	if (!result)
 		result = tally_code_tables_init(&trace.code, convert, &trace.threads.stacks);
@@ -487,7 +471,6 @@ static int write_perfetto(struct convert *convert)
 	tally_code_tables_done(&trace.code);
 	tally_thread_samples_done(&trace.threads);
 	tally_map_done(&trace.counts);
-	free(trace.order);
 	free(trace.stack_of);
 	free(trace.stacks);
 	free(trace.frames);
