@@ -84,6 +84,47 @@ int tally_pool_run(unsigned workers, size_t pieces, tally_pool_fn run, void *con
 	return atomic_load(&pool.failure);
 }
 
+struct turns {
+	tally_pool_fn run, take;
+	void *context;
+	pthread_mutex_t lock; /* of what is below */
+	pthread_cond_t taken;
+	size_t turn; /* the piece that is taken next */
+	int failed;
+};
+
+static int run_and_take(void *context, unsigned worker, size_t piece)
+{
+	struct turns *turns = context;
+	int result = turns->run(turns->context, worker, piece);
+
+	pthread_mutex_lock(&turns->lock);
+	while (result >= 0 && !turns->failed && turns->turn < piece)
+		pthread_cond_wait(&turns->taken, &turns->lock);
+	if (result >= 0)
+		result = turns->failed ? turns->failed : turns->take(turns->context, worker, piece);
+	if (result < 0)
+		turns->failed = result;
+	turns->turn++;
+	pthread_cond_broadcast(&turns->taken);
+	pthread_mutex_unlock(&turns->lock);
+	return result;
+}
+
+int tally_pool_run_in_turn(unsigned workers, size_t pieces, tally_pool_fn run, tally_pool_fn take,
+			   void *context)
+{
+	struct turns turns = {.run = run, .take = take, .context = context};
+	int result;
+
+	pthread_mutex_init(&turns.lock, NULL);
+	pthread_cond_init(&turns.taken, NULL);
+	result = tally_pool_run(workers, pieces, run_and_take, &turns);
+	pthread_cond_destroy(&turns.taken);
+	pthread_mutex_destroy(&turns.lock);
+	return result;
+}
+
 unsigned tally_pool_width(void)
 {
 	cpu_set_t set;

@@ -13,6 +13,11 @@ typedef int (*tally_pool_fn)(void *context, unsigned worker, size_t piece);
  * ascending order.  Returns 0, or the first failure, or -errno when no thread could be made. */
 int tally_pool_run(unsigned workers, size_t pieces, tally_pool_fn run, void *context);
 
+/* The same, and the worker that ran a piece calls `take` with it when all pieces before were taken:
+ * in ascending order, one at a time. */
+int tally_pool_run_in_turn(unsigned workers, size_t pieces, tally_pool_fn run, tally_pool_fn take,
+			   void *context);
+
 /* Processors this process may use, at least 1. */
 unsigned tally_pool_width(void);
 

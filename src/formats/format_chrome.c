@@ -9,10 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/digits.h"
+#include "base/pool.h"
 #include "base/table.h"
 #include "convert/thread_samples.h"
 #include "formats/format_list.h"
 #include "session/numbers.h"
+#include "session/run.h"
+
+/* Samples of a piece, at most: some 100 KB of text. */
+#define PIECE 512U
+/* When a slice began that was on the stack before the piece: not known until it is written. */
+#define BEFORE UINT64_MAX
 
 /* A frame that is on the stack. */
 struct slice {
@@ -20,15 +27,43 @@ struct slice {
 	uint64_t since, samples, period;
 };
 
+/* Samples of a track, of which a thread makes the text. */
+struct piece {
+	uint32_t track, from, until;
+};
+
+/* A slice that began before the piece and ends in it. */
+struct late_slice {
+	struct slice slice;
+	uint32_t depth;
+	uint64_t end;
+	size_t at; /* its place in the text */
+};
+
+struct chrome_worker {
+	const struct chrome *file;
+	const struct thread_track *track;
+	struct tally_buf text;
+	struct json json;
+	uint32_t *path; /* outermost first */
+	struct slice *open;
+	uint32_t room, depth;
+	struct late_slice *late;
+	uint32_t late_count, late_room;
+} __attribute__((aligned(TABLE_APART)));
+
 struct chrome {
 	struct convert *convert;
 	struct json json;
 	struct thread_samples threads;
 	struct tally_strings names;
 	uint32_t *name_of; /* by frame of the stacks */
-	uint32_t *path;    /* outermost first */
-	struct slice *open;
-	uint32_t room, depth;
+	uint32_t event;    /* that slices are made of; UINT32_MAX: none */
+	struct piece *pieces;
+	uint32_t piece_count, piece_room;
+	struct chrome_worker *workers;
+	struct slice *open; /* what is on the stack behind the text that was written */
+	uint32_t room;
 };
 
 static int make_names(struct chrome *file)
@@ -55,39 +90,39 @@ static int make_names(struct chrome *file)
 	return number < 0 ? -ENOMEM : 0;
 }
 
+/* --- what a piece consists of --- */
+
 /* Microseconds, with all digits that there are. */
-static void put_time(struct chrome *file, const char *key, uint64_t ns)
+static void put_time(struct json *json, const char *key, uint64_t ns)
 {
 	char text[DIGITS_MOST + 1], *end = put_dec(text, ns / 1000);
 
 	*end++ = '.';
 	end = put_dec_fixed(end, ns % 1000, 3);
-	json_key(&file->json, key);
-	json_raw(&file->json, text, (size_t)(end - text));
+	json_key(json, key);
+	json_raw(json, text, (size_t)(end - text));
 }
 
-static void put_name(struct chrome *file, uint32_t frame)
+static void put_name(const struct chrome *file, struct json *json, uint32_t frame)
 {
 	uint32_t name = file->name_of[frame];
 
-	json_string(&file->json, file->names.text[name], file->names.length[name]);
+	json_string(json, file->names.text[name], file->names.length[name]);
 }
 
-static void put_thread(struct chrome *file, const struct thread_track *track)
+static void put_thread(struct json *json, const struct thread_track *track)
 {
-	json_key_u64(&file->json, "pid", track->pid == UINT32_MAX ? 0 : track->pid);
-	json_key_u64(&file->json, "tid", track->tid == UINT32_MAX ? 0 : track->tid);
+	json_key_u64(json, "pid", track->pid == UINT32_MAX ? 0 : track->pid);
+	json_key_u64(json, "tid", track->tid == UINT32_MAX ? 0 : track->tid);
 }
 
 /* "M": what a thread, and its process, is called. */
-static void put_thread_name(struct chrome *file, const struct thread_track *track, const char *what)
+static void put_thread_name(struct json *json, const struct thread_track *track, const char *what)
 {
-	struct json *json = &file->json;
-
 	json_object(json);
 	json_key_string(json, "ph", "M");
 	json_key_string(json, "name", what);
-	put_thread(file, track);
+	put_thread(json, track);
 	json_key(json, "args");
 	json_object(json);
 	json_key_string(json, "name", track->comm);
@@ -95,114 +130,245 @@ static void put_thread_name(struct chrome *file, const struct thread_track *trac
 	json_object_end(json);
 }
 
-static void close_slices(struct chrome *file, const struct thread_track *track, uint32_t keep,
-			 uint64_t at)
+static void put_slice(const struct chrome *file, struct json *json,
+		      const struct thread_track *track, const struct slice *slice, uint64_t end)
 {
-	struct json *json = &file->json;
-
-	while (file->depth > keep) {
-		const struct slice *slice = &file->open[--file->depth];
-
+	json_object(json);
+	json_key_string(json, "ph", "X");
+	json_key(json, "name");
+	put_name(file, json, slice->frame);
+	put_thread(json, track);
+	put_time(json, "ts", slice->since - file->threads.first_time);
+	put_time(json, "dur", end - slice->since);
+	if (slice->samples) {
+		json_key(json, "args");
 		json_object(json);
-		json_key_string(json, "ph", "X");
-		json_key(json, "name");
-		put_name(file, slice->frame);
-		put_thread(file, track);
-		put_time(file, "ts", slice->since - file->threads.first_time);
-		put_time(file, "dur", at - slice->since);
-		if (slice->samples) {
-			json_key(json, "args");
-			json_object(json);
-			json_key_u64(json, "samples", slice->samples);
-			json_key_u64(json, "period", slice->period);
-			json_object_end(json);
-		}
+		json_key_u64(json, "samples", slice->samples);
+		json_key_u64(json, "period", slice->period);
 		json_object_end(json);
 	}
+	json_object_end(json);
 }
 
-static int make_room(struct chrome *file, uint32_t depth)
+static int close_slices(struct chrome_worker *worker, uint32_t keep, uint64_t end)
 {
-	uint32_t room = array_room(file->room, depth, 256);
+	while (worker->depth > keep) {
+		const struct slice *slice = &worker->open[--worker->depth];
 
-	if (depth <= file->room)
-		return 0;
-	if (!array_resize(&file->path, room, sizeof(*file->path)) ||
-	    !array_resize(&file->open, room, sizeof(*file->open)))
-		return -ENOMEM;
-	file->room = room;
+		if (slice->since != BEFORE) {
+			put_slice(worker->file, &worker->json, worker->track, slice, end);
+			continue;
+		}
+		if (!array_reach(&worker->late, &worker->late_room, worker->late_count, 64,
+				 sizeof(*worker->late)))
+			return -ENOMEM;
+		worker->late[worker->late_count++] =
+		    (struct late_slice){*slice, worker->depth, end, worker->text.size};
+	}
 	return 0;
 }
 
-static int put_slices(struct chrome *file, const struct thread_track *track,
-		      const struct thread_sample *sample)
+/* The frames of a sample, to the path.  0 or -ENOMEM. */
+static int find_path(struct chrome_worker *worker, const struct thread_sample *sample,
+		     uint32_t *ret_depth)
 {
-	const struct stack_node *nodes = file->threads.stacks.nodes;
-	uint32_t depth = 0, equal = 0;
-	struct slice *innermost;
+	const struct stack_node *nodes = worker->file->threads.stacks.nodes;
+	uint32_t depth = 0, room;
 
 	for (uint32_t at = sample->node; at; at = nodes[at].caller)
 		depth++;
-	if (make_room(file, depth))
+	room = array_room(worker->room, depth, 256);
+	if (room != worker->room && (!array_resize(&worker->path, room, sizeof(*worker->path)) ||
+				     !array_resize(&worker->open, room, sizeof(*worker->open))))
 		return -ENOMEM;
-	for (uint32_t i = depth, at = sample->node; i-- > 0; at = nodes[at].caller)
-		file->path[i] = nodes[at].frame;
-	while (equal < file->depth && equal < depth && file->open[equal].frame == file->path[equal])
-		equal++;
-	close_slices(file, track, equal, sample->time);
-	for (; equal < depth; equal++)
-		file->open[file->depth++] =
-		    (struct slice){.frame = file->path[equal], .since = sample->time};
-	if (!depth)
-		return 0;
-	innermost = &file->open[depth - 1];
-	innermost->samples++;
-	innermost->period += sample->period;
+	worker->room = room;
+	*ret_depth = depth;
+	for (uint32_t at = sample->node; at; at = nodes[at].caller)
+		worker->path[--depth] = nodes[at].frame;
 	return 0;
 }
 
-static void put_instant(struct chrome *file, const struct thread_track *track,
-			const struct thread_sample *sample)
+static int put_slices(struct chrome_worker *worker, const struct thread_sample *sample)
 {
-	struct json *json = &file->json;
+	uint32_t depth = 0, equal = 0;
+	struct slice *innermost;
+	int result = find_path(worker, sample, &depth);
+
+	if (result)
+		return result;
+	while (equal < worker->depth && equal < depth &&
+	       worker->open[equal].frame == worker->path[equal])
+		equal++;
+	result = close_slices(worker, equal, sample->time);
+	for (; equal < depth; equal++)
+		worker->open[worker->depth++] =
+		    (struct slice){.frame = worker->path[equal], .since = sample->time};
+	if (!depth)
+		return result;
+	innermost = &worker->open[depth - 1];
+	innermost->samples++;
+	innermost->period += sample->period;
+	return result;
+}
+
+static void put_instant(struct chrome_worker *worker, const struct thread_sample *sample)
+{
+	const struct chrome *file = worker->file;
+	struct json *json = &worker->json;
 
 	json_object(json);
 	json_key_string(json, "ph", "i");
 	json_key_string(json, "s", "t");
-	json_key_string(json, "name", tally_data_event(file->convert->data, track->event)->name);
-	put_thread(file, track);
-	put_time(file, "ts", sample->time - file->threads.first_time);
+	json_key_string(json, "name",
+			tally_data_event(file->convert->data, worker->track->event)->name);
+	put_thread(json, worker->track);
+	put_time(json, "ts", sample->time - file->threads.first_time);
 	json_key(json, "args");
 	json_object(json);
 	json_key_u64(json, "period", sample->period);
 	if (sample->node) {
 		json_key(json, "function");
-		put_name(file, file->threads.stacks.nodes[sample->node].frame);
+		put_name(file, json, file->threads.stacks.nodes[sample->node].frame);
 	}
 	json_object_end(json);
 	json_object_end(json);
 }
 
-static int put_track(struct chrome *file, const struct thread_track *track, bool slices)
+/* --- pieces, each by one thread --- */
+
+/* Whether the slices of a sample end with it, and when. */
+static bool ends(const struct chrome_worker *worker, uint32_t number, uint64_t *ret_end)
 {
+	const struct thread_track *track = worker->track;
+	uint64_t length = tally_thread_sample_length(&worker->file->threads, track, number);
+	uint64_t since = track->samples[number].time;
+
+	*ret_end = since + length;
+	return number + 1 == track->count || track->samples[number + 1].time - since > length;
+}
+
+/* What is on the stack at the start.  0 or -ENOMEM. */
+static int begin_slices(struct chrome_worker *worker, uint32_t from)
+{
+	uint64_t end;
+	int result;
+
+	worker->depth = 0;
+	if (!from || ends(worker, from - 1, &end))
+		return 0;
+	result = find_path(worker, &worker->track->samples[from - 1], &worker->depth);
+	for (uint32_t i = 0; i < worker->depth && !result; i++)
+		worker->open[i] = (struct slice){.frame = worker->path[i], .since = BEFORE};
+	return result;
+}
+
+static int make_piece(void *context, unsigned number, size_t at)
+{
+	const struct chrome *file = context;
+	struct chrome_worker *worker = &file->workers[number];
+	const struct piece *piece = &file->pieces[at];
+	bool slices;
 	int result = 0;
 
-	put_thread_name(file, track, "thread_name");
-	if (track->pid == track->tid)
-		put_thread_name(file, track, "process_name");
-	for (uint32_t i = 0; i < track->count && !result; i++) {
-		const struct thread_sample *sample = &track->samples[i];
-		uint64_t length = tally_thread_sample_length(&file->threads, track, i);
+	worker->file = file;
+	worker->track = &file->threads.tracks[piece->track];
+	worker->late_count = 0;
+	worker->json = (struct json){.to = &worker->text, .comma = at != 0};
+	tally_buf_clear(&worker->text);
+	if (!piece->from) {
+		put_thread_name(&worker->json, worker->track, "thread_name");
+		if (worker->track->pid == worker->track->tid)
+			put_thread_name(&worker->json, worker->track, "process_name");
+	}
+	slices = worker->track->event == file->event;
+	if (slices)
+		result = begin_slices(worker, piece->from);
+	for (uint32_t i = piece->from; i < piece->until && !result; i++) {
+		const struct thread_sample *sample = &worker->track->samples[i];
+		uint64_t end;
 
-		if (!slices)
-			put_instant(file, track, sample);
-		else
-			result = put_slices(file, track, sample);
-		if (slices &&
-		    (i + 1 == track->count || track->samples[i + 1].time - sample->time > length))
-			close_slices(file, track, 0, sample->time + length);
-		if (!result)
-			result = convert_pour(file->convert);
+		if (!slices) {
+			put_instant(worker, sample);
+			continue;
+		}
+		result = put_slices(worker, sample);
+		if (!result && ends(worker, i, &end))
+			result = close_slices(worker, 0, end);
+	}
+	return result ? result : worker->text.failed;
+}
+
+/* What is on the stack behind a piece, for the next one.  0 or -ENOMEM. */
+static int keep_open(struct chrome *file, const struct chrome_worker *worker)
+{
+	if (!array_reach(&file->open, &file->room, worker->depth, 256, sizeof(*file->open)))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < worker->depth; i++) {
+		const struct slice *slice = &worker->open[i];
+
+		if (slice->since == BEFORE) {
+			file->open[i].samples += slice->samples;
+			file->open[i].period += slice->period;
+		} else {
+			file->open[i] = *slice;
+		}
+	}
+	return 0;
+}
+
+static int take_piece(void *context, unsigned number, size_t at)
+{
+	struct chrome *file = context;
+	const struct chrome_worker *worker = &file->workers[number];
+	struct tally_buf *to = &file->convert->text;
+	size_t from = 0;
+	int result;
+
+	(void)at;
+	for (uint32_t i = 0; i < worker->late_count; i++) {
+		const struct late_slice *late = &worker->late[i];
+		struct slice slice = file->open[late->depth];
+
+		tally_buf_add(to, worker->text.data + from, late->at - from);
+		from = late->at;
+		slice.samples += late->slice.samples;
+		slice.period += late->slice.period;
+		put_slice(file, &file->json, worker->track, &slice, late->end);
+	}
+	tally_buf_add(to, worker->text.data + from, worker->text.size - from);
+	file->json.comma = true;
+	result = keep_open(file, worker);
+	return result ? result : convert_pour(file->convert);
+}
+
+static int find_pieces(struct chrome *file)
+{
+	for (uint32_t i = 0; i < file->threads.count; i++)
+		for (uint32_t from = 0, count = file->threads.tracks[i].count; from < count;
+		     from += PIECE) {
+			if (!array_reach(&file->pieces, &file->piece_room, file->piece_count, 1024,
+					 sizeof(*file->pieces)))
+				return -ENOMEM;
+			file->pieces[file->piece_count++] =
+			    (struct piece){i, from, count - from > PIECE ? from + PIECE : count};
+		}
+	return 0;
+}
+
+static int put_pieces(struct chrome *file)
+{
+	unsigned workers = tally_session_threads(file->convert->session);
+	int result = find_pieces(file);
+
+	file->workers = table_apart(workers, sizeof(*file->workers));
+	if (result || !file->workers)
+		return -ENOMEM;
+	result = tally_pool_run_in_turn(workers, file->piece_count, make_piece, take_piece, file);
+	for (unsigned i = 0; i < workers; i++) {
+		tally_buf_done(&file->workers[i].text);
+		free(file->workers[i].path);
+		free(file->workers[i].open);
+		free(file->workers[i].late);
 	}
 	return result;
 }
@@ -244,18 +410,17 @@ static void put_fact(void *context, const char *line, size_t length)
 
 static int put_tracks(struct chrome *file)
 {
-	uint32_t event = choose_event(file);
 	int result = make_names(file);
 
+	file->event = choose_event(file);
 	json_key(&file->json, "traceEvents");
 	json_array(&file->json);
-	for (uint32_t i = 0; i < file->threads.count && !result; i++)
-		result = put_track(file, &file->threads.tracks[i],
-				   file->threads.tracks[i].event == event);
+	if (!result)
+		result = put_pieces(file);
 	json_array_end(&file->json);
-	if (!result && event != UINT32_MAX)
+	if (!result && file->event != UINT32_MAX)
 		json_key_string(&file->json, "slicesOf",
-				tally_data_event(file->convert->data, event)->name);
+				tally_data_event(file->convert->data, file->event)->name);
 	return result;
 }
 
@@ -280,7 +445,8 @@ static int write_chrome(struct convert *convert)
 	tally_thread_samples_done(&file.threads);
 	tally_strings_done(&file.names);
 	free(file.name_of);
-	free(file.path);
+	free(file.pieces);
+	free(file.workers);
 	free(file.open);
 	return result;
 }

@@ -8,11 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
+#include "base/pool.h"
 #include "base/table.h"
 #include "convert/code_tables.h"
 #include "convert/thread_samples.h"
 #include "formats/format_list.h"
 #include "base/protobuf.h"
+#include "session/run.h"
 
 enum trace_field { TRACE_PACKET = 1 };
 enum packet_field {
@@ -78,6 +80,8 @@ enum thread_field { THREAD_TID = 1, THREAD_NAME, THREAD_TGID };
 #define SEQUENCE_NEEDS   2
 /* A packet of tables is ended when it has so many bytes. */
 #define TABLE_SIZE 32768U
+/* Stacks that a thread makes at a time. */
+#define STACKS_SHARE 512U
 
 struct perfetto {
 	struct convert *convert;
@@ -88,8 +92,7 @@ struct perfetto {
 	uint32_t *stacks;   /* by iid - 1: the node */
 	uint32_t stack_count;
 	struct tally_map counts; /* event and CPU -> sum of periods */
-	uint64_t *frames;
-	uint32_t frame_room;
+	struct stacks_worker *workers;
 	uint32_t sequence;
 	size_t packet, table; /* places of what is open */
 };
@@ -107,16 +110,14 @@ static int find_stacks(struct perfetto *trace)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < threads->count; i++)
 		for (uint32_t at = 0; at < threads->tracks[i].count; at++) {
-			struct code_position position = {threads->tracks[i].samples[at].node,
-							 false};
+			uint32_t node = threads->tracks[i].samples[at].node;
 
-			if (!position.node || trace->stack_of[position.node])
+			if (!node || trace->stack_of[node])
 				continue;
-			trace->stacks[trace->stack_count++] = position.node;
-			trace->stack_of[position.node] = trace->stack_count;
-			while (position.node)
-				if (!tally_code_places_walk(&trace->code.places, &position))
-					return -ENOMEM;
+			trace->stacks[trace->stack_count++] = node;
+			trace->stack_of[node] = trace->stack_count;
+			if (tally_code_places_add(&trace->code.places, node))
+				return -ENOMEM;
 		}
 	return 0;
 }
@@ -253,37 +254,92 @@ static int put_frames(struct perfetto *trace)
 	return result;
 }
 
+/* --- the call stacks of a sequence, by several threads --- */
+
+/* What a thread makes of a share of the stacks. */
+struct stacks_worker {
+	struct tally_buf text;
+	uint64_t *frames;
+	uint32_t frame_room, count;
+	size_t ends[STACKS_SHARE]; /* of each entry in the text */
+} __attribute__((aligned(TABLE_APART)));
+
 /* Outermost first. */
-static int put_callstack(struct perfetto *trace, uint32_t number)
+static int make_callstack(const struct perfetto *trace, uint32_t number,
+			  struct stacks_worker *worker)
 {
+	const struct code_places *places = &trace->code.places;
 	struct code_position at = {.node = trace->stacks[number]};
-	uint32_t count = 0, from;
+	uint32_t count = 0;
 	size_t place;
 
 	while (at.node) {
-		const struct code_place *of =
-		    &trace->code.places.list[tally_code_places_walk(&trace->code.places, &at)];
-		uint32_t room = array_room(trace->frame_room, count + of->line_count, 256);
+		const struct code_place *of = &places->list[code_places_next(places, &at)];
+		uint32_t room = array_room(worker->frame_room, count + of->line_count, 256);
 
-		if (room != trace->frame_room &&
-		    !array_resize(&trace->frames, room, sizeof(*trace->frames)))
+		if (room != worker->frame_room &&
+		    !array_resize(&worker->frames, room, sizeof(*worker->frames)))
 			return -ENOMEM;
-		trace->frame_room = room;
+		worker->frame_room = room;
 		for (uint32_t i = 0; i < of->line_count; i++)
-			trace->frames[count++] = of->first_line + i + 1ULL;
+			worker->frames[count++] = of->first_line + i + 1ULL;
 	}
-	for (from = 0; from < count / 2; from++) {
-		uint64_t other = trace->frames[from];
+	place = tally_protobuf_begin(&worker->text, INTERNED_CALLSTACKS);
+	tally_protobuf_u64(&worker->text, CALLSTACK_IID, number + 1ULL);
+	while (count)
+		tally_protobuf_u64(&worker->text, CALLSTACK_FRAMES, worker->frames[--count]);
+	tally_protobuf_end(&worker->text, place);
+	worker->ends[worker->count++] = worker->text.size;
+	return worker->text.failed;
+}
 
-		trace->frames[from] = trace->frames[count - 1 - from];
-		trace->frames[count - 1 - from] = other;
+static int make_share(void *context, unsigned number, size_t share)
+{
+	struct perfetto *trace = context;
+	struct stacks_worker *worker = &trace->workers[number];
+	uint32_t from = (uint32_t)share * STACKS_SHARE;
+	int result = 0;
+
+	tally_buf_clear(&worker->text);
+	worker->count = 0;
+	for (uint32_t i = 0; i < STACKS_SHARE && from + i < trace->stack_count && !result; i++)
+		result = make_callstack(trace, from + i, worker);
+	return result;
+}
+
+/* Which entries share a packet depends on those before. */
+static int take_share(void *context, unsigned number, size_t share)
+{
+	struct perfetto *trace = context;
+	const struct stacks_worker *worker = &trace->workers[number];
+	size_t from = 0;
+	int result = 0;
+
+	(void)share;
+	for (uint32_t i = 0; i < worker->count && !result; from = worker->ends[i++]) {
+		tally_buf_add(trace->text, worker->text.data + from, worker->ends[i] - from);
+		result = next_entry(trace);
 	}
-	place = tally_protobuf_begin(trace->text, INTERNED_CALLSTACKS);
-	tally_protobuf_u64(trace->text, CALLSTACK_IID, number + 1ULL);
-	for (uint32_t i = 0; i < count; i++)
-		tally_protobuf_u64(trace->text, CALLSTACK_FRAMES, trace->frames[i]);
-	tally_protobuf_end(trace->text, place);
-	return next_entry(trace);
+	return result;
+}
+
+static int put_callstacks(struct perfetto *trace)
+{
+	unsigned workers = tally_session_threads(trace->convert->session);
+	int result = -ENOMEM;
+
+	trace->workers = table_apart(workers, sizeof(*trace->workers));
+	if (!trace->workers)
+		return result;
+	result = tally_pool_run_in_turn(workers,
+					(trace->stack_count + STACKS_SHARE - 1ULL) / STACKS_SHARE,
+					make_share, take_share, trace);
+	for (unsigned i = 0; i < workers; i++) {
+		tally_buf_done(&trace->workers[i].text);
+		free(trace->workers[i].frames);
+	}
+	free(trace->workers);
+	return result;
 }
 
 /* How the event of a sequence was sampled. */
@@ -326,8 +382,8 @@ static int put_tables(struct perfetto *trace, uint32_t event)
 		result = put_mappings(trace);
 	if (!result)
 		result = put_frames(trace);
-	for (uint32_t i = 0; i < trace->stack_count && !result; i++)
-		result = put_callstack(trace, i);
+	if (!result)
+		result = put_callstacks(trace);
 	if (!result)
 		result = end_table(trace);
 	return result;
@@ -473,7 +529,6 @@ static int write_perfetto(struct convert *convert)
 	tally_map_done(&trace.counts);
 	free(trace.stack_of);
 	free(trace.stacks);
-	free(trace.frames);
 	return result;
 }
 

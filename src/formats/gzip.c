@@ -3,8 +3,6 @@
 #include "formats/gzip.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include "base/deflate_blocks.h"
@@ -29,10 +27,6 @@ struct gzip_run {
 	tally_gzip_make_fn make;
 	void *context;
 	struct gzip_worker *workers;
-	pthread_mutex_t lock;
-	pthread_cond_t written;
-	size_t turn; /* the piece that is written next */
-	int failed;
 };
 
 static int put(const struct tally_gzip *gzip, const void *bytes, size_t size)
@@ -80,26 +74,6 @@ int tally_gzip_add(struct tally_gzip *gzip, const void *bytes, size_t size)
 	return put_piece(gzip, &gzip->packed, bytes, size);
 }
 
-/* A worker waits until the pieces before its own are written. */
-static int put_in_turn(struct gzip_run *run, const struct gzip_worker *worker, size_t piece,
-		       int result)
-{
-	pthread_mutex_lock(&run->lock);
-	while (!result && !run->failed && run->turn < piece)
-		pthread_cond_wait(&run->written, &run->lock);
-	if (!result)
-		result = run->failed;
-	if (!result)
-		result =
-		    put_piece(run->gzip, &worker->packed, worker->plain.data, worker->plain.size);
-	if (result)
-		run->failed = result;
-	run->turn++;
-	pthread_cond_broadcast(&run->written);
-	pthread_mutex_unlock(&run->lock);
-	return result;
-}
-
 static int run_piece(void *context, unsigned number, size_t piece)
 {
 	struct gzip_run *run = context;
@@ -114,7 +88,16 @@ static int run_piece(void *context, unsigned number, size_t piece)
 	if (!result)
 		tally_deflate_blocks(worker->plain.data, worker->plain.size, LEVEL, false,
 				     &worker->packed);
-	return put_in_turn(run, worker, piece, result);
+	return result;
+}
+
+static int take_piece(void *context, unsigned number, size_t piece)
+{
+	struct gzip_run *run = context;
+	const struct gzip_worker *worker = &run->workers[number];
+
+	(void)piece;
+	return put_piece(run->gzip, &worker->packed, worker->plain.data, worker->plain.size);
 }
 
 int tally_gzip_run(struct tally_gzip *gzip, unsigned workers, size_t pieces,
@@ -126,11 +109,7 @@ int tally_gzip_run(struct tally_gzip *gzip, unsigned workers, size_t pieces,
 	run.workers = calloc(workers, sizeof(*run.workers));
 	if (!run.workers)
 		return -ENOMEM;
-	pthread_mutex_init(&run.lock, NULL);
-	pthread_cond_init(&run.written, NULL);
-	result = tally_pool_run(workers, pieces, run_piece, &run);
-	pthread_cond_destroy(&run.written);
-	pthread_mutex_destroy(&run.lock);
+	result = tally_pool_run_in_turn(workers, pieces, run_piece, take_piece, &run);
 	for (unsigned i = 0; i < workers; i++) {
 		tally_buf_done(&run.workers[i].plain);
 		tally_buf_done(&run.workers[i].packed);
