@@ -1,8 +1,8 @@
 #include "collect/plan_off_cpu.h"
 
-/* A ring of 32 MiB has room for 2,000 copies: each takes its whole size there, however short the
- * stack is. */
-#define COPY_USUAL 16384
+/* A ring of 32 MiB has room for 1,300 copies: each takes its whole size there, however short the
+ * stack is. Event loops have a table of events on their stack, libuv's of 12 KiB. */
+#define COPY_USUAL 24576
 
 /* Source: perf_event_open(2), "PERF_EVENT_PARANOID"; perf_allow_kernel() of kernel/events/core.c.
  */

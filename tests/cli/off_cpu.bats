@@ -160,6 +160,26 @@ blocked() {
 	[[ $output == *thread* ]]
 }
 
+@test "a thread that blocks below a table of events has its whole stack, as in event loops" {
+	command -v "${CC:-cc}" >/dev/null || skip "no C compiler: no program with a large frame"
+	cat >large.c <<-'END'
+		#include <string.h>
+		#include <unistd.h>
+		__attribute__((noipa)) static int loop(int n)
+		{
+			char events[18 << 10];
+			memset(events, n, sizeof(events));
+			usleep(50000);
+			return events[n];
+		}
+		int main(int argc, char **argv) { return loop(argc) + argv[0][0]; }
+	END
+	"${CC:-cc}" -O2 -o large large.c
+	"$TALLY" record -q -g --off-cpu -o large.data -- ./large || true
+	run -0 "$TALLY" script -F event,ip,sym -i large.data
+	sed -n '/offcpu-time/,/^$/p' <<<"$output" | grep -A2 ' loop$' | grep ' main$'
+}
+
 @test "--off-cpu=MS leaves shorter times out" {
 	"$TALLY" record -q -N -e cpu-clock -o long.data --off-cpu=6.5 -- ./blocks sleep 3 >/dev/null
 	"$TALLY" script -i long.data -F tid,event,period -G | awk '/offcpu-time/ { n++; if ($2 < 6500000) short++ } END { exit !(n >= 40) || short }'
