@@ -53,13 +53,14 @@ static int take_program(struct line_index *index)
 /* For its symbols. */
 static int open_program(struct line_index *index)
 {
-	uint64_t start = time_spent();
+	uint64_t start;
 	int error;
 
 	if (index->program_open)
 		return 0;
 	if (!index->options.open)
 		return -ENOENT;
+	start = time_spent(); /* a system call */
 	error = take_program(index);
 	index->spent += time_spent() - start;
 	return error;
@@ -69,10 +70,11 @@ static int open_program(struct line_index *index)
 static int open_units(struct line_index *index)
 {
 	int error = open_program(index);
-	uint64_t start = time_spent();
+	uint64_t start;
 
 	if (error || index->program.units_open)
 		return error ? error : index->program.units_error;
+	start = time_spent();
 	error = tally_line_program_open_units(&index->program);
 	index->budget.spent |= index->program.left_out;
 	index->spent += time_spent() - start;

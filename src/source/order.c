@@ -60,10 +60,17 @@ void tally_order_done(struct order *order)
 	order->least = NULL;
 }
 
-/* Whether nothing of a piece is asked for. */
-static bool is_idle(const struct order *order, const struct source_piece *piece)
+/* Where samples are not asked for, what is before the first and behind the last other record of a
+ * piece is not looked at. */
+static void skip_samples(const struct order *order, const struct source_piece *piece, size_t *at)
 {
-	return !order->samples && !piece->others;
+	if (!order->samples && *at < piece->first_other)
+		*at = piece->first_other;
+}
+
+static inline bool is_passed(const struct order *order, const struct source_piece *piece, size_t at)
+{
+	return !order->samples && at >= piece->behind_others;
 }
 
 /* A record as the walk sees it. */
@@ -244,7 +251,8 @@ static void look(struct order *order, struct order_batch *batch)
 		struct sight sight;
 		size_t extent;
 
-		for (; !is_idle(order, piece) && see(piece, ahead, &sight, &extent);
+		skip_samples(order, piece, &ahead->at);
+		for (; !is_passed(order, piece, ahead->at) && see(piece, ahead, &sight, &extent);
 		     ahead->at += extent) {
 			uint64_t time;
 
@@ -332,9 +340,9 @@ static int walk(struct order *order, struct order_batch *batch)
 	struct sight sight;
 	size_t extent;
 
-	if (is_idle(order, piece))
-		return end_piece(order);
-	for (; see(piece, at, &sight, &extent); at->at += extent) {
+	skip_samples(order, piece, &at->at);
+	for (; !is_passed(order, piece, at->at) && see(piece, at, &sight, &extent);
+	     at->at += extent) {
 		uint64_t time;
 
 		source_prefetch(sight.bytes, sight.size);

@@ -56,10 +56,11 @@ int tally_scan_add_piece(struct scan *scan, size_t end)
 	    .bytes = scan->block.bytes + scan->piece_at,
 	    .size = end - scan->piece_at,
 	    .offset = scan->block.offset + scan->piece_at,
-	    .others = scan->others,
+	    .first_other = scan->first_other,
+	    .behind_others = scan->behind_others,
 	};
 	scan->piece_at = end;
-	scan->others = false;
+	scan->first_other = scan->behind_others = 0;
 	return 0;
 }
 
@@ -151,12 +152,22 @@ int tally_scan_refuse(struct scan *scan, const struct tally_record *record, size
 	return result;
 }
 
+/* Records begin in the first 4 MiB of a piece, as order.h has them. */
+static void note_other(struct scan *scan, const struct tally_record *record)
+{
+	uint32_t at = (uint32_t)(record->offset - scan->block.offset - scan->piece_at);
+
+	if (!scan->behind_others)
+		scan->first_other = at;
+	scan->behind_others = at + 1;
+}
+
 int tally_scan_other(struct scan *scan, const struct tally_record *record)
 {
 	if (!tally_file_trusts_other(scan->source->data, record))
 		return SCAN_REFUSED;
 	scan->counts.by_type[record->type < 127 ? record->type : 127]++;
-	scan->others = true;
+	note_other(scan, record);
 	switch (record->type) {
 	case PERF_RECORD_COMM: /* header, pid, tid */
 		if (record->size >= 16)

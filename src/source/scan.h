@@ -12,8 +12,8 @@
 struct scan {
 	const struct tally_source *source;
 	struct tally_block block;
-	size_t piece_at;    /* where the piece under way starts */
-	bool others;        /* source_piece.others of it */
+	size_t piece_at;                     /* where the piece under way starts */
+	uint32_t first_other, behind_others; /* of it, as in source_piece */
 	uint64_t last_time; /* of the last record that has it: for those that do not */
 	bool has_last_time;
 	bool asked_before; /* a record needed the time of one before the walk's start */

@@ -24,7 +24,9 @@ struct source_piece {
 	const uint8_t *bytes;
 	size_t size;
 	uint64_t offset; /* in the file */
-	bool others;     /* not all records are samples */
+	/* Where its first record begins that is no sample, and behind the last one's start; 0: it
+	 * has none. */
+	uint32_t first_other, behind_others;
 };
 
 /* A record about processes. */
