@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 #include "base/cell.h"
 #include "page/page_entries.h"
 #include "page/page_facts.h"
@@ -17,19 +18,30 @@
 #define WAITS       0.5
 #define WORTH_TIME  0.05
 #define SAMPLES_FEW 20
-#define ENTRY       0.2  /* of the kernel's time, that it was entered for */
-#define IDLE        0.02 /* of the busiest thread's time: who has less only stands by */
+#define ENTRY       0.2 /* of the kernel's time, that it was entered for */
+/* Of the busiest thread's time: who has less only stands by; and whom others give work, from time
+ * to time. */
+#define IDLE   0.02
+#define SERVES 0.1
+
+/* Of a function, by its name. */
+struct named {
+	uint8_t wait;        /* enum page_wait */
+	bool program, entry; /* of the program, and no wait; the kernel is entered by it */
+};
 
 struct usage {
 	const struct page_tables *tables;
-	double length;   /* s */
-	double *threads; /* by thread: s on a CPU */
-	double *off;     /* by thread: s blocked */
-	double *entries; /* by function that the kernel is entered by: s on a CPU */
+	struct named *named; /* by function */
+	double length;       /* s */
+	double *threads;     /* by thread: s on a CPU */
+	double *off;         /* by thread: s blocked */
+	double *entries;     /* by function that the kernel is entered by: s on a CPU */
 	/* By node: the innermost function from it to the root that is one of these, or none. */
 	uint32_t *entry_of, *program_of;
 	double all, kernel, blocked;
 	double ready;             /* s that threads could have run, but did not; 0: not known */
+	double taken;             /* of these, those that others had the CPUs, at most */
 	double waits[PAGE_WAITS]; /* s off CPU */
 	uint32_t cpus;
 	bool known; /* CPU time is known */
@@ -55,16 +67,13 @@ static uint32_t event_of(const struct page_tables *tables, enum page_event_kind 
 	return PAGE_NONE;
 }
 
-static enum page_wait wait_of(const struct page_tables *tables, uint32_t node)
+static enum page_wait wait_of(const struct usage *usage, uint32_t node)
 {
-	for (; node; node = tables->nodes[node].parent) {
-		const struct page_function *function =
-		    &tables->functions[tables->nodes[node].function];
-		enum page_wait wait = tally_page_wait_of(tables->strings.text[function->name]);
+	const struct page_node *nodes = usage->tables->nodes;
 
-		if (wait != PAGE_WAIT_UNKNOWN)
-			return wait;
-	}
+	for (; node; node = nodes[node].parent)
+		if (usage->named[nodes[node].function].wait != PAGE_WAIT_UNKNOWN)
+			return usage->named[nodes[node].function].wait;
 	return PAGE_WAIT_UNKNOWN;
 }
 
@@ -82,6 +91,25 @@ static bool is_library(const struct page_tables *tables, const struct page_funct
 	return false;
 }
 
+static void look_at_names(struct usage *usage)
+{
+	const struct page_tables *tables = usage->tables;
+
+	for (uint32_t i = 0; i < tables->function_count; i++) {
+		const struct page_function *function = &tables->functions[i];
+		const char *name = tables->strings.text[function->name];
+		struct named *named = &usage->named[i];
+
+		named->wait = tally_page_wait_of(name);
+		if (function->kind == PAGE_KIND_KERNEL)
+			named->entry = *tally_page_entry_of(name);
+		else
+			named->program = *name && !strstr(name, "+0x") &&
+					 !is_library(tables, function) &&
+					 named->wait == PAGE_WAIT_UNKNOWN;
+	}
+}
+
 /* Callers come before callees. */
 static void find_places(struct usage *usage)
 {
@@ -90,18 +118,10 @@ static void find_places(struct usage *usage)
 	usage->entry_of[0] = usage->program_of[0] = PAGE_NONE;
 	for (uint32_t i = 1; i < tables->node_count; i++) {
 		uint32_t number = tables->nodes[i].function, parent = tables->nodes[i].parent;
-		const struct page_function *function = &tables->functions[number];
-		const char *name = tables->strings.text[function->name];
+		const struct named *named = &usage->named[number];
 
-		usage->entry_of[i] = usage->entry_of[parent];
-		usage->program_of[i] = usage->program_of[parent];
-		if (function->kind == PAGE_KIND_KERNEL) {
-			if (*tally_page_entry_of(name))
-				usage->entry_of[i] = number;
-		} else if (*name && !strstr(name, "+0x") && !is_library(tables, function) &&
-			   tally_page_wait_of(name) == PAGE_WAIT_UNKNOWN) {
-			usage->program_of[i] = number;
-		}
+		usage->entry_of[i] = named->entry ? number : usage->entry_of[parent];
+		usage->program_of[i] = named->program ? number : usage->program_of[parent];
 	}
 }
 
@@ -140,8 +160,14 @@ static void add_up(struct usage *usage)
 	}
 }
 
-/* What threads wait for.  Those of a pool that stand by all the time do not count, as long as
- * others work. */
+/* Whether a thread that ran for such a part of the busiest one's time only stands by: those of a
+ * pool wait for work most of the time, and that does not limit. */
+static bool stands_by(double part, enum page_wait wait)
+{
+	return part < (wait == PAGE_WAIT_CONDITION || wait == PAGE_WAIT_EVENT ? SERVES : IDLE);
+}
+
+/* What threads wait for, without those that stand by as long as others work. */
 static void add_waits(struct usage *usage)
 {
 	const struct page_tables *tables = usage->tables;
@@ -153,12 +179,15 @@ static void add_waits(struct usage *usage)
 	for (uint32_t i = 0; i < tables->sample_count && off != PAGE_NONE; i++) {
 		const struct page_sample *sample = &tables->samples[i];
 		double seconds = seconds_of(usage, sample);
+		enum page_wait wait;
 
 		if (sample->event != off || seconds < 0 || !tables->threads[sample->thread].tid ||
-		    tables->nodes[sample->node].function == PAGE_NONE ||
-		    usage->threads[sample->thread] < most * IDLE)
+		    tables->nodes[sample->node].function == PAGE_NONE)
 			continue;
-		usage->waits[wait_of(tables, sample->node)] += seconds;
+		wait = wait_of(usage, sample->node);
+		if (most > 0 && stands_by(usage->threads[sample->thread] / most, wait))
+			continue;
+		usage->waits[wait] += seconds;
 		usage->blocked += seconds;
 	}
 }
@@ -180,6 +209,7 @@ static void add_ready(struct usage *usage)
 		if (thread->tid && thread->last > thread->first && ready > 0)
 			usage->ready += ready;
 	}
+	usage->taken = MAX(MIN(usage->ready, usage->length * usage->cpus - usage->all), 0);
 }
 
 static uint32_t largest(const double *list, uint32_t count)
@@ -255,7 +285,7 @@ static void put_busy(const struct usage *usage, struct tally_buf *to)
 			tally_buf_printf(to, "All %u CPUs are busy, most with ", usage->cpus);
 		put_most(usage, to);
 		tally_buf_text(to, ": more threads cannot help, less work can.");
-	} else if (usage->ready > usage->all && usage->ready > usage->length * LITTLE) {
+	} else if (usage->taken > usage->all && usage->taken > usage->length * LITTLE) {
 		tally_buf_text(to, "Others take the CPUs: threads ran for ");
 		tally_page_put_amount(to, usage->all * NS, true);
 		tally_buf_text(to, ", and waited ");
@@ -286,6 +316,16 @@ static void put_busy(const struct usage *usage, struct tally_buf *to)
 	}
 }
 
+/* Where that is not the whole sentence already. */
+static void put_taken(const struct usage *usage, struct tally_buf *to)
+{
+	if (usage->taken < usage->length * LITTLE || usage->taken > usage->all)
+		return;
+	tally_buf_text(to, " Others take the CPUs: threads waited ");
+	tally_page_put_amount(to, usage->taken * NS, true);
+	tally_buf_text(to, " though they could run.");
+}
+
 /* The program's function that has most of these waits, if it has half of them. */
 static void put_waiting(const struct usage *usage, enum page_wait wait, struct tally_buf *to)
 {
@@ -302,7 +342,7 @@ static void put_waiting(const struct usage *usage, enum page_wait wait, struct t
 		uint32_t function = usage->program_of[sample->node];
 
 		if (sample->event == off && function != PAGE_NONE &&
-		    wait_of(tables, sample->node) == wait)
+		    wait_of(usage, sample->node) == wait)
 			sums[function] += seconds_of(usage, sample);
 	}
 	most = largest(sums, tables->function_count);
@@ -399,16 +439,18 @@ int tally_page_sentence(const struct page_tables *tables, uint32_t cpus, struct 
 	    .threads = calloc((size_t)tables->thread_count + 1, sizeof(*usage.threads)),
 	    .off = calloc((size_t)tables->thread_count + 1, sizeof(*usage.off)),
 	    .entries = calloc((size_t)tables->function_count + 1, sizeof(*usage.entries)),
+	    .named = calloc((size_t)tables->function_count + 1, sizeof(*usage.named)),
 	    .entry_of = calloc((size_t)tables->node_count + 1, sizeof(*usage.entry_of)),
 	    .program_of = calloc((size_t)tables->node_count + 1, sizeof(*usage.program_of)),
 	    .cpus = cpus ? cpus : 1,
 	};
-	int result =
-	    usage.threads && usage.off && usage.entries && usage.entry_of && usage.program_of
-		? 0
-		: -ENOMEM;
+	int result = usage.threads && usage.off && usage.entries && usage.named && usage.entry_of &&
+			     usage.program_of
+			 ? 0
+			 : -ENOMEM;
 
 	if (!result) {
+		look_at_names(&usage);
 		find_places(&usage);
 		add_up(&usage);
 		add_waits(&usage);
@@ -418,6 +460,8 @@ int tally_page_sentence(const struct page_tables *tables, uint32_t cpus, struct 
 					   "time, or none that the event counts.");
 		else if (usage.known && usage.length > 0 && usage.all > 0)
 			put_busy(&usage, to);
+		if (usage.known && usage.length > 0 && usage.samples >= SAMPLES_FEW)
+			put_taken(&usage, to);
 		if (tables->sample_count && !usage.known && usage.blocked > 0)
 			tally_buf_text(to, "Almost no CPU time was used.");
 		if (usage.length > 0)
@@ -427,6 +471,7 @@ int tally_page_sentence(const struct page_tables *tables, uint32_t cpus, struct 
 	free(usage.threads);
 	free(usage.off);
 	free(usage.entries);
+	free(usage.named);
 	free(usage.entry_of);
 	free(usage.program_of);
 	return result ? result : to->failed;

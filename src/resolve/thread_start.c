@@ -4,7 +4,8 @@
 #include "base/bytes.h"
 #include "resolve/frames.h"
 
-/* Of a program's first thread, of others, and of what else has a stack of its own.  Sources: glibc
+/* Of a program's first thread, of others, and of what else has a stack of its own. In the midst of
+ * execve() the old program's stack is gone, so that its callers are.  Sources: glibc
  * (csu/, nptl/, sysdeps/unix/sysv/linux), musl (crt/, src/thread), bionic (libc/bionic), the Go
  * runtime (asm_*.s, rt0_*.s). */
 static const char *const names[] = {
@@ -34,6 +35,10 @@ static const char *const names[] = {
     "runtime.mcall",
     "runtime.morestack",
     "runtime.systemstack",
+    "execve",
+    "__execve",
+    "__GI_execve",
+    "__GI___execve",
 };
 
 bool tally_thread_start_name(const char *symbol)
@@ -41,7 +46,7 @@ bool tally_thread_start_name(const char *symbol)
 	/* "clone@@GLIBC_2.2.5"; Go's "runtime.goexit.abi0". */
 	size_t length;
 
-	if (!*symbol || !strchr("_cgrs", *symbol)) /* what they begin with */
+	if (!*symbol || !strchr("_cegrs", *symbol)) /* what they begin with */
 		return false;
 	length = strcspn(symbol, "@");
 	if (length > 5 && !memcmp(symbol + length - 5, ".abi0", 5))

@@ -380,6 +380,20 @@ END
 	done
 }
 
+@test "18: a chain that begins with execve is not cut: the old program's stack is gone then" {
+	echo 'int execve(int n) { while (n > 5) n = n * 3 % 100; return n; } int other(int n) { return execve(n) + execve(n + 1); }' >exec.c
+	gcc -O1 -fno-builtin -nostdlib -shared -fPIC -o exec.so exec.c || skip "gcc cannot build this"
+	at() { printf '%x' $((0x$(nm exec.so | awk -v name="$1" '$3 == name {print $1}') + 3)); }
+	{
+		printf 'comm 5 x\nmap 5 1000 1000 1000 %s\n' "$PWD/exec.so"
+		echo "sample 5 ffffffff81000100 kernel ffffffff81000100 user $(at execve)"
+		echo "times 2"
+		echo "sample 5 $(at other) user $(at other)"
+	} | python3 "$HERE/recording.py" exec.data chains
+	"$TALLY" report --stdio -i exec.data >got
+	grep -q 'Cut call chains, 25.00%' got || { cat got; return 1; }
+}
+
 @test "17: code of a kernel module without symbols is shown by its offset in that, as perf shows it" {
 	{
 		echo 'comm 5 prog'

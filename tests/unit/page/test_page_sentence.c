@@ -128,6 +128,19 @@ static void each_rule_has_its_sentence(void **state)
 	     {{1, ON, 350, "f"}, {1, OFF, 10, "f"}},
 	     "Others take the CPUs: threads ran for 350 ms, and waited 640 ms for a CPU though "
 	     "they could run."},
+	    {2,
+	     {{1, ON, 550, "f"}, {1, OFF, 10, "f"}},
+	     "0.6 of 2 CPUs are busy on average, most with t1 (100 %). Others take the CPUs: "
+	     "threads waited 440 ms though they could run."},
+	    /* More threads than CPUs wait for each other: others had no more than what is left. */
+	    {2,
+	     {{1, ON, 410, "f"},
+	      {2, ON, 410, "f"},
+	      {3, ON, 410, "f"},
+	      {4, ON, 410, "f"},
+	      {4, OFF, 1, "f"}},
+	     "1.6 of 2 CPUs are busy on average, most with t1 (25 %). Others take the CPUs: "
+	     "threads waited 360 ms though they could run."},
 	    /* What threads wait for, if it is most of the time. */
 	    {4,
 	     {{1, ON, 100, "f"}, {1, OFF, 900, "pthread_mutex_lock"}},
@@ -166,6 +179,22 @@ static void each_rule_has_its_sentence(void **state)
 	     "The CPUs are little used: 10 % of one CPU. Threads that are blocked wait for input "
 	     "or "
 	     "events (100 % of the time off CPU)."},
+	    {4,
+	     {{1, ON, 400, "f"},
+	      {1, OFF, 600, "epoll_wait"},
+	      {2, ON, 30, "f"},
+	      {2, OFF, 970, "pthread_cond_wait"},
+	      {3, ON, 30, "f"},
+	      {3, OFF, 970, "pthread_cond_wait"}},
+	     "0.5 of 4 CPUs are busy on average, most with t1 (87 %). Threads that are blocked "
+	     "wait for input or events (100 % of the time off CPU)."},
+	    {4,
+	     {{1, ON, 400, "f"},
+	      {1, OFF, 600, "f"},
+	      {2, ON, 30, "f"},
+	      {2, OFF, 970, "pthread_mutex_lock"}},
+	     "0.4 of 4 CPUs are busy on average, most with t1 (93 %). Threads that are blocked "
+	     "wait for locks (62 % of the time off CPU)."},
 	    {4, {{1, ON, 19, "k:__x64_sys_write"}}, "The CPUs are little used: 1.9 % of one CPU."},
 	    {4, {{1, ON, 30, "k:clear_page"}}, "The CPUs are little used: 3.0 % of one CPU."},
 	};
