@@ -300,10 +300,25 @@ function create(recording) {
 	// Weights by column of the time line, of all samples that count but for the span: {all, match}.
 	function timeline(state, columns, begin, end) {
 		const chosen = picked(state), of = places(state), scale = columns / Math.max(1, end - begin), { time } = sample;
+		const { count, index, node, weight } = chosen;
+		// Samples are in order of time, so those of a column are in a row: its end is looked for, and not each sample's column.
+		const behind = (column, low) => {
+			let high = column === columns - 1 ? low = count : count;
+			while (low < high) {
+				const middle = (low + high) >> 1;
+				if (Math.floor((time[index[middle]] - begin) * scale) <= column) low = middle + 1;
+				else high = middle;
+			}
+			return low;
+		};
 		const line = (counts) => {
-			const result = new Float64Array(columns), { count, index, node, weight } = chosen;
-			for (let i = 0; i < count; i++) {
-				if (counts === null || counts[node[i]] !== 0) result[Math.min(columns - 1, Math.floor((time[index[i]] - begin) * scale))] += weight[i];
+			const result = new Float64Array(columns);
+			for (let column = 0, i = 0; column < columns; column++) {
+				const to = behind(column, i);
+				let sum = 0;
+				if (counts === null) for (; i < to; i++) sum += weight[i];
+				else for (; i < to; i++) sum += counts[node[i]] * weight[i]; // 0 or 1: faster than to ask
+				result[column] = sum;
 			}
 			return result;
 		};

@@ -326,6 +326,19 @@ def time_line(bench: Bench):
     """the time line, strips and the heat map add up to the sums of the recording"""
     tab = bench.open("known", "#view=time&strips=heat")
     same(tab.run("Math.round(tally.page.analysis.timeline(tally.page.store.now, 77, 0, tally.page.analysis.recording.end).all.reduce((a, b) => a + b) / 1e8)"), 100, "time line")
+    # Each column, of all samples and of those that a search finds, against one sample after the other.
+    same(json.loads(tab.run("""(() => { const { analysis, store } = tally.page, { recording } = analysis, { sample } = recording, out = [];
+        for (const columns of [7, 77]) for (const more of [{}, { search: 'loop' }, { search: 'loop', ops: 'h1' }]) {
+            const state = { ...store.now, ...more }, got = analysis.timeline(state, columns, 0, recording.end), chosen = analysis.picked(state);
+            const { of } = analysis.tree(state), has = more.search ? tally.search.nodes(analysis.tree(state), analysis.matches(state)) : null;
+            const all = new Array(columns).fill(0), match = new Array(columns).fill(0);
+            for (let i = 0; i < chosen.count; i++) {
+                const at = Math.min(columns - 1, Math.floor(sample.time[chosen.index[i]] / Math.max(1, recording.end) * columns)), node = of ? of[chosen.node[i]] : chosen.node[i];
+                all[at] += chosen.weight[i];
+                if (!has || node !== tally.NONE && has[node]) match[at] += chosen.weight[i];
+            }
+            out.push(String(all) === String([...got.all]) && String(match) === String([...got.match]) && all.filter(Boolean).length > 5);
+        } return JSON.stringify(out); })()""")), [True] * 6, "columns")
     strips = json.loads(tab.run("""(async () => { const { analysis, store } = tally.page, { recording } = analysis, run = await recording.later('run'), out = {};
         for (const by of ['process', 'thread', 'cpu']) { const all = tally.strips.compute(analysis, store.now, run, 50, 0, recording.end, by, 99);
             out[by] = all.rows.map((row) => row.who); } return JSON.stringify(out); })()"""))
