@@ -303,14 +303,14 @@ static uint64_t align(const uint64_t *user, uint64_t user_count, const uint64_t 
 }
 
 /* The kernel's chain of user space goes on where the unwound one ends, when more than its start is
- * among the unwound frames: otherwise the frame pointer may be something else. Appends to `frames`;
- * returns how many there are then. */
+ * among the unwound frames: otherwise the frame pointer may be something else, unless it `points`
+ * to the last frame. Appends to `frames`; returns how many there are then. */
 static uint32_t splice(struct tally_chain_maker *maker, const uint64_t *user, uint64_t user_count,
-		       uint64_t *frames, uint32_t count)
+		       bool points, uint64_t *frames, uint32_t count)
 {
 	uint64_t at = align(user, user_count, frames, count);
 
-	if (!at || (at == 1 && count > 1))
+	if (!at || (at == 1 && count > 1 && !points))
 		return count;
 	for (; at < user_count && count < maker->most; at++) {
 		const struct tally_chain_image *image;
@@ -342,8 +342,10 @@ static uint64_t recorded_count(const struct tally_chain_maker *maker,
 /* Completes an unwound chain of which the kernel has one by frame pointers, too. */
 static uint32_t join(struct tally_chain_maker *maker, const struct tally_sample *sample,
 		     const struct tally_unwind_world *world, enum tally_unwind_arch arch,
-		     uint64_t *frames, uint32_t count, bool zero, enum tally_chain_end *end)
+		     uint64_t *frames, uint32_t count, const struct tally_unwind_trace *trace,
+		     enum tally_chain_end *end)
 {
+	bool zero = trace->end == TALLY_UNWIND_ZERO;
 	uint64_t user = 0;
 	uint32_t before;
 
@@ -360,7 +362,8 @@ static uint32_t join(struct tally_chain_maker *maker, const struct tally_sample 
 		return count;
 	user++;
 	before = count;
-	count = splice(maker, sample->callchain + user, sample->callchain_nr - user, frames, count);
+	count = splice(maker, sample->callchain + user, sample->callchain_nr - user, trace->points,
+		       frames, count);
 	if (count > before && is_entry(world, arch, frames[count - 1]))
 		*end = TALLY_CHAIN_WHOLE;
 	else if (count == maker->most)
@@ -419,8 +422,7 @@ int tally_chain_make(struct tally_chain_maker *maker, const struct tally_sample 
 		maker->frames[i] = frame_of(maker->frames[i]);
 	chain.end = end_of(trace.end);
 	if (joined)
-		count = join(maker, sample, &world, arch, frames, count,
-			     trace.end == TALLY_UNWIND_ZERO, &chain.end);
+		count = join(maker, sample, &world, arch, frames, count, &trace, &chain.end);
 	/* perf shows nothing of other machines' code, and where it was alone is no chain. */
 	else if (arch != TALLY_UNWIND_X86_64 && count < 2)
 		return 0;

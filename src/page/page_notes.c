@@ -58,9 +58,9 @@ static int put_image(const char *event, const struct nameless_image *image, uint
 		tally_buf_text(&note.remedy, image->facts.why ? image->facts.why : "");
 		return put(&note, words);
 	}
-	tally_buf_printf(&note.text, " of %s is in ", event);
+	tally_buf_printf(&note.text, " of %s is in functions of ", event);
 	tally_cell_name(&note.text, image->facts.name);
-	tally_buf_text(&note.text, ", whose functions have no names");
+	tally_buf_text(&note.text, " that have no names");
 	if (image->package)
 		tally_buf_printf(&note.remedy, "install the Debian package %s", image->package);
 	else if (!strncmp(image->facts.name, "[JIT]", 5))
@@ -128,8 +128,10 @@ static int put_chains(const struct page_facts *facts, uint32_t event, struct pag
 	result = tally_page_cut_chains(facts, event, &ends);
 	if (result || tally_cell_share(ends.cut, ends.all) < CHAINS_LEAST)
 		return result;
-	put_share(&note.text, ends.cut, ends.all);
 	cut = tally_cut_chains(data, event);
+	if (cut.few)
+		return 0;
+	put_share(&note.text, ends.cut, ends.all);
 	tally_buf_printf(&note.text,
 			 " of the call chains of %s end before the start of their thread%s%s",
 			 tables->strings.text[tables->events[facts->source->events[event]].name],

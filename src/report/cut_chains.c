@@ -5,6 +5,7 @@
 
 /* The kernel copies no more of a stack: a multiple of 8 below 64 KiB. */
 #define COPY_MOST 65528
+#define FEW       100 /* one in so many */
 
 static const struct cut_chains
     small_copies = {"with the copy of the stack",
@@ -27,7 +28,7 @@ static const struct cut_chains
 			    "information"},
     no_pointers = {"where code keeps no frame pointers", "record with tally record -g"};
 
-static const struct cut_chains *by_counts(const struct tally_stack_counts *stacks)
+static const struct cut_chains *by_counts(const struct tally_stack_counts *stacks, bool *ret_few)
 {
 	const struct {
 		uint64_t count;
@@ -42,10 +43,14 @@ static const struct cut_chains *by_counts(const struct tally_stack_counts *stack
 	    {stacks->dropped, &dropped},
 	};
 	size_t most = 0;
+	uint64_t all = 0;
 
-	for (size_t i = 1; i < sizeof(ends) / sizeof(*ends); i++)
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		all += ends[i].count;
 		if (ends[i].count > ends[most].count)
 			most = i;
+	}
+	*ret_few = all < stacks->count / FEW;
 	return ends[most].count ? ends[most].means : NULL;
 }
 
@@ -53,10 +58,11 @@ struct cut_chains tally_cut_chains(const struct tally_data *data, size_t event)
 {
 	const struct tally_stack_counts *stacks = &tally_data_info(data)->stacks;
 	const struct tally_attr *attr = &tally_data_event(data, event)->attr;
-	const struct cut_chains *found = stacks->count ? by_counts(stacks) : NULL;
+	bool few = false;
+	const struct cut_chains *found = stacks->count ? by_counts(stacks, &few) : NULL;
 
 	if (found)
-		return *found;
+		return (struct cut_chains){found->where, found->remedy, few};
 	if (!stacks->count && !(attr->sample_type & PERF_SAMPLE_STACK_USER))
 		return no_pointers;
 	return stacks->count || attr->sample_stack_user >= COPY_MOST ? largest_copies

@@ -2,11 +2,13 @@
 #ifndef TALLY_REPORT_CUT_CHAINS_H
 #define TALLY_REPORT_CUT_CHAINS_H
 
+#include <stdbool.h>
 #include <tally/data.h>
 
 struct cut_chains {
 	const char *where; /* "with the copy of the stack": where most of them end; NULL: unknown */
 	const char *remedy; /* "record larger stacks: ..." */
+	bool few; /* of the recording's stacks, though they may be of long waits: no remedy helps */
 };
 
 /* By the recorder's counts of the whole recording; where it has none, by how chains were recorded.

@@ -84,9 +84,11 @@ static void put_chains(const struct tally_profile *profile, size_t event, struct
 	share = tally_cell_share(ends.cut, ends.all);
 	if (share < CHAINS_LEAST)
 		return;
+	cut = tally_cut_chains(tally_session_data(session), event);
+	if (cut.few)
+		return;
 	tally_buf_text(to, "# Cut call chains, ");
 	tally_cell_percent(to, share);
-	cut = tally_cut_chains(tally_session_data(session), event);
 	tally_buf_printf(to, ": they end before the start of their thread%s%s; %s\n",
 			 cut.where ? ", " : "", cut.where ? cut.where : "", cut.remedy);
 }

@@ -418,6 +418,18 @@ static bool is_usable(const struct cfi_rules *rules)
 	return rules && rules != &tally_cfi_none && rules != &tally_cfi_damaged;
 }
 
+/* Whether the start's frame pointer is the last frame's, by the rules that led beyond the stack. */
+static bool points(const struct unwind_state *state, const struct cfi_rules *rules)
+{
+	unsigned pointer = state->machine->frame_pointer;
+	uint64_t value;
+
+	return is_usable(rules) && rules->cfa.how == CFI_REGISTER && rules->cfa.column == pointer &&
+	       rules->cfa.value == 2 * state->machine->word &&
+	       !start_register(state, pointer, &value) &&
+	       value + 2 * state->machine->word == state->cfa;
+}
+
 static const struct cfi_rules *rules_at(const struct unwind_state *state)
 {
 	const struct tally_unwind_world *world = state->world;
@@ -446,6 +458,7 @@ uint32_t tally_unwind_traced(const struct tally_unwind_start *start,
 	int result;
 
 	trace->end = TALLY_UNWIND_NO_REGISTERS;
+	trace->points = false;
 	if (!room || begin(&state, start, world))
 		return 0;
 	do {
@@ -464,6 +477,7 @@ uint32_t tally_unwind_traced(const struct tally_unwind_start *start,
 		result = count < room ? step(&state, rules, &how) : 1;
 	} while (count < room && result > 0);
 	trace->end = end_of(&state, result);
+	trace->points = result == -ERANGE && points(&state, rules);
 	return count;
 }
 

@@ -71,6 +71,9 @@ struct tally_unwind_trace {
 	uint64_t *stack; /* the stack pointer of each frame: what is above it is its and its
 			  * callers' */
 	enum tally_unwind_end end;
+	/* At the stack's end: the start's frame pointer is that of the last frame, so that it leads
+	 * to this one's caller. */
+	bool points;
 };
 /* The same, and how the frames were found. */
 uint32_t tally_unwind_traced(const struct tally_unwind_start *start,

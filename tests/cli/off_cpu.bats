@@ -180,6 +180,59 @@ blocked() {
 	sed -n '/offcpu-time/,/^$/p' <<<"$output" | grep -A2 ' loop$' | grep ' main$'
 }
 
+@test "a table on the stack that nobody wrote to, whose pages are in no memory, does not cut the stack off" {
+	command -v "${CC:-cc}" >/dev/null || skip "no C compiler: no program with a large frame"
+	cat >hole.c <<-'END'
+		#include <pthread.h>
+		#include <unistd.h>
+		static char *volatile seen;
+		__attribute__((noipa)) static int loop(int n)
+		{
+			char events[18 << 10];
+			seen = events;
+			usleep(50000);
+			return n + (seen == events);
+		}
+		static void *thread(void *number) { return (void *)(long)(loop(*(int *)number) + 1); }
+		int main(int argc, char **argv)
+		{
+			pthread_t other;
+			pthread_create(&other, 0, thread, &argc);
+			return pthread_join(other, 0) + !argv[0];
+		}
+	END
+	"${CC:-cc}" -O2 -fno-omit-frame-pointer -pthread -o hole hole.c
+	"$TALLY" record -q -g --off-cpu -o hole.data -- ./hole || true
+	run -0 "$TALLY" script -F event,ip,sym -i hole.data
+	sed -n '/offcpu-time/,/^$/p' <<<"$output" | grep -A2 ' loop$' | grep ' thread$'
+}
+
+@test "one long wait with a cut stack, among hundreds of whole ones, gets no advice" {
+	command -v "${CC:-cc}" >/dev/null || skip "no C compiler: no program without call frame information"
+	cat >bare.c <<-'END'
+		#include <unistd.h>
+		int bare(int n) { volatile char room[64]; room[n] = 1; usleep(n * 1000); return room[n]; }
+	END
+	cat >waits.c <<-'END'
+		#include <stdlib.h>
+		#include <unistd.h>
+		int bare(int n);
+		int main(int argc, char **argv)
+		{
+			for (int i = atoi(argv[1]); i; i--) usleep(100);
+			return bare(60) * argc;
+		}
+	END
+	"${CC:-cc}" -O2 -fno-asynchronous-unwind-tables -fomit-frame-pointer -c bare.c
+	"${CC:-cc}" -O2 -o waits waits.c bare.o
+	for times in 0 400; do
+		"$TALLY" record -q -g --off-cpu -o "waits.$times" -- ./waits "$times" || true
+		"$TALLY" report --stdio -i "waits.$times" >"said.$times"
+	done
+	grep '^# Cut call chains' said.0
+	run -1 grep '^# Cut call chains' said.400
+}
+
 @test "--off-cpu=MS leaves shorter times out" {
 	"$TALLY" record -q -N -e cpu-clock -o long.data --off-cpu=6.5 -- ./blocks sleep 3 >/dev/null
 	"$TALLY" script -i long.data -F tid,event,period -G | awk '/offcpu-time/ { n++; if ($2 < 6500000) short++ } END { exit !(n >= 40) || short }'
