@@ -20,15 +20,14 @@
 #include "command.h"
 #include "ending.h"
 #include "options.h"
+#include "profile_hottest.h"
 #include "progress.h"
 #include "record_options.h"
 #include "recording.h"
 #include "say.h"
 #include "terminal.h"
+#include "wrapped.h"
 
-#define HOTTEST   10
-#define WAITS     5 /* functions that threads wait in */
-#define OFF_CPU   "offcpu-time"
 #define ARGUMENTS 24 /* of record's, at most, before the command's */
 
 struct profile {
@@ -108,202 +107,6 @@ static int record_it(const struct profile *profile, int argc, char **argv, int a
 	return after.tv_sec == before.tv_sec && after.tv_nsec == before.tv_nsec ? -ENOENT : 0;
 }
 
-/* --- what is hottest --- */
-
-static void print_name(const char *name)
-{
-	char text[1024];
-
-	tally_text_escape(name ? name : "[unknown]", text, sizeof(text));
-	fputs(text, stderr);
-}
-
-static void print_function(const struct tally_profile_row *row)
-{
-	const struct tally_frame *frame = &row->frame;
-
-	if (frame->symbol) {
-		print_name(frame->symbol);
-		if (frame->inlined)
-			fputs(" (inlined)", stderr);
-	} else if (!frame->function) { /* of all such addresses of the image */
-		fputs("code without names", stderr);
-	} else {
-		print_name(frame->image_name);
-		fprintf(stderr, "+0x%llx",
-			(unsigned long long)(frame->function ? frame->address : frame->place));
-		return;
-	}
-	fputs("  ", stderr);
-	print_name(frame->image_name);
-}
-
-/* A line as "qsort.c:81", not as the place in a binary without debug information. */
-static bool is_line(const char *text)
-{
-	return strchr(text, ':') && strncmp(text, "??", 2) != 0;
-}
-
-/* The rows of the first event that has samples and is for time off CPU or not, largest own share
- * first. */
-struct hottest {
-	struct tally_profile_row rows[HOTTEST];
-	size_t count;
-	uint64_t total;
-};
-
-static bool is_wanted(const struct tally_profile_event *facts, bool waits)
-{
-	return facts->samples && (!strncmp(facts->name, OFF_CPU, sizeof(OFF_CPU) - 1)) == waits;
-}
-
-/* Whether nothing is known of the row's code but its image: each address has a row of its own. */
-static bool is_nameless(const struct tally_profile_row *row)
-{
-	return !row->frame.symbol && !row->frame.function;
-}
-
-/* The rows of code without names, one of an image. */
-struct nameless_rows {
-	struct tally_profile_row *rows;
-	size_t count, room, last;
-};
-
-static int add_nameless(struct nameless_rows *list, const struct tally_profile_row *row)
-{
-	size_t at = list->last;
-
-	if (at >= list->count || list->rows[at].frame.image != row->frame.image)
-		for (at = 0; at < list->count; at++)
-			if (list->rows[at].frame.image == row->frame.image)
-				break;
-	list->last = at;
-	if (at < list->count) {
-		list->rows[at].self += row->self;
-		return 0;
-	}
-	if (list->count == list->room) {
-		size_t room = list->room * 2 + 8;
-		struct tally_profile_row *rows =
-		    reallocarray(list->rows, room, sizeof(*list->rows));
-
-		if (!rows)
-			return -ENOMEM;
-		list->rows = rows;
-		list->room = room;
-	}
-	list->rows[list->count++] = *row;
-	return 0;
-}
-
-/* Keeps the largest rows in order. */
-static void add_row(struct hottest *hottest, const struct tally_profile_row *row)
-{
-	size_t at = hottest->count;
-
-	while (at && hottest->rows[at - 1].self < row->self)
-		at--;
-	if (at == HOTTEST)
-		return;
-	if (hottest->count == HOTTEST)
-		hottest->count--;
-	memmove(&hottest->rows[at + 1], &hottest->rows[at], (hottest->count - at) * sizeof(*row));
-	hottest->rows[at] = *row;
-	hottest->count++;
-}
-
-/* lines: the key is a source line.  waits: of the time off CPU. */
-static int find_hottest(const struct tally_profile *profile, bool lines, bool waits,
-			struct hottest *ret)
-{
-	const struct tally_session *session = tally_profile_session(profile);
-	struct tally_profile_event facts = {.size = sizeof(facts)};
-	struct tally_profile_row row = {.size = sizeof(row)};
-	struct nameless_rows nameless = {0};
-	size_t event = 0;
-	int result = 0;
-
-	*ret = (struct hottest){.count = 0};
-	while (!tally_profile_event(profile, event, &facts) && !is_wanted(&facts, waits))
-		event++;
-	if (event == tally_profile_event_count(profile))
-		return 0;
-	ret->total = facts.total;
-	for (uint64_t i = 0; i < facts.row_count && !result; i++) {
-		if (tally_profile_row(profile, event, i, &row) || !row.self)
-			break;
-		if (!lines && is_nameless(&row))
-			result = add_nameless(&nameless, &row);
-		else if (!lines)
-			add_row(ret, &row);
-		else if (is_line(tally_session_source(session, (uint32_t)row.values[0])) &&
-			 ret->count < HOTTEST)
-			ret->rows[ret->count++] = row;
-	}
-	for (size_t i = 0; i < nameless.count; i++)
-		add_row(ret, &nameless.rows[i]);
-	free(nameless.rows);
-	return result;
-}
-
-static int print_rows(const struct tally_profile *profile, const char *title, bool lines)
-{
-	const struct tally_session *session = tally_profile_session(profile);
-	struct hottest hottest;
-	int result = find_hottest(profile, lines, false, &hottest);
-
-	if (hottest.count)
-		fprintf(stderr, "\n%s\n", title);
-	for (size_t i = 0; i < hottest.count; i++) {
-		const struct tally_profile_row *row = &hottest.rows[i];
-
-		fprintf(stderr, "%6.2f %%  ", (double)row->self / (double)hottest.total * 100);
-		if (lines)
-			print_name(tally_session_source(session, (uint32_t)row->values[0]));
-		else
-			print_function(row);
-		fputc('\n', stderr);
-	}
-	return result;
-}
-
-/* Functions that were blocked for at least a hundredth of the recording's time. */
-static int print_waits(const struct tally_profile *profile)
-{
-	const struct tally_session_counts *counts =
-	    tally_session_counts(tally_profile_session(profile));
-	uint64_t least = (counts->last_time - counts->first_time) / 100;
-	struct hottest hottest;
-	int result = find_hottest(profile, false, true, &hottest);
-
-	for (size_t i = 0; i < hottest.count && i < WAITS && hottest.rows[i].self >= least; i++) {
-		if (!i)
-			fputs("\nLongest waits\n", stderr);
-		fprintf(stderr, "%6.2f s  ", (double)hottest.rows[i].self / 1e9);
-		print_function(&hottest.rows[i]);
-		fputc('\n', stderr);
-	}
-	return result;
-}
-
-static int print_hottest(struct tally_session *session, const char *const *keys, size_t key_count,
-			 struct tally_error *error)
-{
-	const struct tally_profile_options options = {
-	    .size = sizeof(options), .keys = keys, .key_count = key_count};
-	bool lines = key_count == 1;
-	struct tally_profile *profile;
-	int result = tally_profile_new(session, &options, &profile, error);
-
-	if (result)
-		return result;
-	result = print_rows(profile, lines ? "Hottest source lines" : "Hottest functions", lines);
-	if (!lines && !result)
-		result = print_waits(profile);
-	tally_profile_free(profile);
-	return result ? cli_refuse(error, "not enough memory for the hottest functions") : 0;
-}
-
 /* --- the page --- */
 
 /* Starts the desktop's program for pages, and does not wait for it. */
@@ -324,19 +127,23 @@ static void open_page(const char *path)
 			strerror(code), path);
 }
 
-/* The lines behind the first one. */
-static void print_notes(const char *words)
+/* Lines, each on a line of its own and as wide as the terminal. */
+static void print_lines(const char *from, const char *to)
 {
-	const char *notes = strchr(words, '\n');
+	unsigned width = cli_term_width_of(STDERR_FILENO);
 
-	if (notes && notes[1])
-		fprintf(stderr, "\n%s", notes + 1);
+	fputc('\n', stderr);
+	while (from < to) {
+		size_t length = strcspn(from, "\n");
+
+		cli_put_wrapped(from, length, width, stderr);
+		from += length + 1;
+	}
 }
 
 static int show(const struct profile *profile, struct tally_session *session, const char *path,
 		struct tally_error *error)
 {
-	static const char *const by_function[] = {"dso", "symbol"}, *const by_line[] = {"srcline"};
 	struct tally_profile_options all = {.size = sizeof(all)};
 	struct tally_page_options page = {.size = sizeof(page)};
 	char *words = NULL;
@@ -351,11 +158,14 @@ static int show(const struct profile *profile, struct tally_session *session, co
 	result = tally_page_write(session, &all, &page, path, &bytes, error);
 	fclose(page.words);
 	if (!result && !profile->quiet) {
-		fprintf(stderr, "\n%.*s\n", (int)strcspn(words, "\n"), words);
-		result = print_hottest(session, by_function, 2, error);
+		const char *notes = words + strcspn(words, "\n") + 1;
+
+		print_lines(words, notes);
+		result = cli_profile_print_functions(session, error);
 		if (!result)
-			result = print_hottest(session, by_line, 1, error);
-		print_notes(words);
+			result = cli_profile_print_lines(session, error);
+		if (*notes)
+			print_lines(notes, words + size);
 		if (!result)
 			fputc('\n', stderr);
 	}

@@ -79,8 +79,54 @@ page_is_right() {
 	run -0 --separate-stderr "$TALLY" profile -- sleep 0.5
 	echo "$stderr"
 	grep -q 'Threads that are blocked wait for timers (sleep)' <<<"$stderr"
-	grep -A1 '^Longest waits$' <<<"$stderr" | grep -qE '^  0\.[5-9][0-9] s  .*nanosleep'
+	grep -A1 '^Longest waits, of all threads together$' <<<"$stderr" | grep -qE '^  0\.[5-9][0-9] s  .*nanosleep'
 	page_is_right
+}
+
+@test "18: source lines are shown where enough of the time has them, with the part that has; none of line 0" {
+	command -v gcc >/dev/null || skip "gcc is not installed: no program of which a part has lines"
+	for name in one two; do
+		echo "__attribute__((noinline)) unsigned $name(unsigned n) { volatile unsigned sum = 0; for (unsigned i = 0; i < n; i++) sum += i; return sum; }" >$name.c
+	done
+	cat >main.c <<-END
+		#include <stdlib.h>
+		unsigned one(unsigned n), two(unsigned n);
+		int main(int argc, char **argv) { return one(atoi(argv[1])) + two(atoi(argv[2])) + argc == 1; }
+	END
+	gcc -g -O1 -c one.c main.c
+	gcc -O1 -c two.c
+	gcc -o part one.o two.o main.o
+	run -0 --separate-stderr "$TALLY" profile -- ./part 200000000 200000000
+	grep -qE '^Hottest source lines, of [3-6][0-9] % whose lines are known$' <<<"$stderr"
+	run -0 --separate-stderr "$TALLY" profile -- ./part 1000 400000000
+	run -1 grep 'Hottest source lines' <<<"$stderr"
+	run -0 --separate-stderr "$TALLY" profile -- ./part 400000000 1000
+	grep -qx 'Hottest source lines' <<<"$stderr"
+	run -1 grep -E ':0$' <<<"$stderr"
+}
+
+@test "18: on a terminal of 80 columns no line is cut: sentences are broken between words, names are shortened" {
+	command -v gcc >/dev/null || skip "gcc is not installed: no program with a long name"
+	printf 'template <typename a, typename b, typename c> __attribute__((noinline)) unsigned long_name_of_a_template(unsigned n, a, b, c) { volatile unsigned sum = 0; while (n--) sum += n; return sum; }\n#include <map>\n#include <string>\nint main() { return long_name_of_a_template(200000000, std::map<std::string, std::string>(), std::string(), 3.0) == 1; }\n' >long.cc
+	g++ -O1 -s -o long long.cc 2>/dev/null || skip "g++ is not installed: no program with a long name"
+	g++ -O1 -o long long.cc
+	cat >terminal.py <<-'END'
+		import fcntl, os, pty, struct, sys, termios
+		pid, fd = pty.fork()
+		if not pid:
+		    os.execvp(sys.argv[1], sys.argv[1:])
+		fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack('HHHH', 24, 80, 0, 0))
+		try:
+		    while text := os.read(fd, 65536):
+		        sys.stdout.buffer.write(text)
+		except OSError:
+		    pass
+	END
+	python3 terminal.py sh -c 'until [ "$(stty size)" = "24 80" ]; do sleep 0.1; done; exec "$0" profile -- ./long' "$TALLY" >said
+	sed -i 's/\r$//; s/.*\r//' said
+	cat said
+	run -1 grep -E '.{81}' said
+	grep -qE ' %  .*long_name_of_a_template<\.\.\.>.*  long$' said
 }
 
 @test "18: a crash, and a command that does not exist" {
@@ -132,7 +178,7 @@ page_is_right() {
 	END
 	gcc -O1 -s -o spin spin.c
 	run -0 --separate-stderr "$TALLY" profile -- ./spin
-	grep -q 'whose functions have no names' <<<"$stderr"
+	grep -q 'functions of spin that have no names' <<<"$stderr"
 	run -1 grep 'end before the start of their thread' <<<"$stderr"
 	"$TALLY" report >report.txt
 	run -1 grep 'Cut call chains' report.txt
