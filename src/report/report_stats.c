@@ -1,10 +1,11 @@
-/* Prints the number of records of each type, and of samples of each event, as `perf report --stats`
- * lists them. */
+/* Prints the number of records of each type, and of samples and lost samples of each event, as
+ * `perf report --stats` lists them. */
 #include <tally/report.h>
 #include "base/buf.h"
 #include "base/cell.h"
 #include "report/report_rows.h"
 #include "dump/value_text.h"
+#include "session/session.h"
 
 #define TYPES 127U /* more are counted together */
 
@@ -40,18 +41,26 @@ static void put_types(struct tally_buf *to, const struct tally_session_counts *c
 static int write_stats(const struct tally_session *session, bool empty, FILE *to)
 {
 	const struct tally_data *data = tally_session_data(session);
+	struct tally_session_counts counts = *tally_session_counts(session);
 	struct tally_buf text = {0};
 	int result;
 
-	put_types(&text, tally_session_counts(session), empty);
+	/* A walk gives what was in them. */
+	counts.by_type[PERF_RECORD_COMPRESSED] += tally_data_packed(data)->records;
+	put_types(&text, &counts, empty);
 	for (size_t i = 0; i < tally_data_event_count(data); i++) {
 		uint64_t samples = tally_session_event_samples(session, i);
+		uint64_t lost = session->source.event_lost[i];
 
-		if (!samples && !empty)
+		if (!samples && !lost && !empty)
 			continue;
 		tally_cell_name(&text, tally_data_event(data, i)->name);
 		tally_buf_text(&text, " stats:\n");
 		put_line(&text, "SAMPLE", samples);
+		tally_buf_byte(&text, '\n');
+		if (!lost)
+			continue;
+		put_line(&text, "LOST_SAMPLES", lost);
 		tally_buf_byte(&text, '\n');
 	}
 	result = tally_report_write_out(&text, to);

@@ -27,9 +27,19 @@ void tally_scan_init(struct scan *scan, const struct tally_source *source)
 	*scan = (struct scan){.source = source, .first = UINT64_MAX};
 }
 
+int tally_scan_count_events(struct scan *scan)
+{
+	size_t count = scan->source->event_count + 1;
+
+	scan->event_samples = calloc(count, sizeof(*scan->event_samples));
+	scan->event_lost = calloc(count, sizeof(*scan->event_lost));
+	return scan->event_samples && scan->event_lost ? 0 : -ENOMEM;
+}
+
 void tally_scan_done(struct scan *scan)
 {
 	free(scan->event_samples);
+	free(scan->event_lost);
 	free(scan->pieces);
 	free(scan->sides);
 	free(scan->deferred);
@@ -162,6 +172,17 @@ static void note_other(struct scan *scan, const struct tally_record *record)
 	scan->behind_others = at + 1;
 }
 
+/* Its trailer says of which event. */
+static void count_lost_samples(struct scan *scan, const struct tally_record *record)
+{
+	uint64_t lost = load_u64(record->bytes + 8);
+	int event = tally_data_event_of(scan->source->data, record);
+
+	scan->lost_samples += lost;
+	if (event >= 0)
+		scan->event_lost[event] += lost;
+}
+
 int tally_scan_other(struct scan *scan, const struct tally_record *record)
 {
 	if (!tally_file_trusts_other(scan->source->data, record))
@@ -200,7 +221,7 @@ int tally_scan_other(struct scan *scan, const struct tally_record *record)
 		return 0;
 	case PERF_RECORD_LOST_SAMPLES: /* header, lost */
 		if (record->size >= 16)
-			scan->lost_samples += load_u64(record->bytes + 8);
+			count_lost_samples(scan, record);
 		return 0;
 	case PERF_RECORD_THROTTLE:
 		scan->counts.throttled++;
@@ -324,6 +345,7 @@ int tally_scan_take(struct tally_source *source, struct scan *scans, size_t coun
 		}
 		for (size_t event = 0; event < source->event_count; event++) {
 			source->event_samples[event] += scan->event_samples[event];
+			source->event_lost[event] += scan->event_lost[event];
 			counts->samples += scan->event_samples[event];
 		}
 		counts->throttled += scan->counts.throttled;
@@ -379,10 +401,10 @@ static int scan_blocks(struct tally_source *source, struct tally_error *error)
 	tally_scan_init(scan, source);
 	scan->has_last_time = true; /* 0 before the first */
 	scan->copies_sides = true;
-	scan->event_samples = calloc(source->event_count + 1, sizeof(*scan->event_samples));
+	more = tally_scan_count_events(scan);
 	tally_data_rewind(source->data);
-	more = scan->event_samples ? tally_data_next(source->data, &scan->block, error)
-				   : source_failed(source, -ENOMEM, error);
+	more = more ? source_failed(source, more, error)
+		    : tally_data_next(source->data, &scan->block, error);
 	source->total_bytes = tally_data_offset_end(source->data);
 	while (more > 0) {
 		size_t bad;

@@ -21,7 +21,7 @@ struct scan {
 	bool copies_sides; /* the bytes walked over will not stay */
 	struct tally_arena side_bytes;
 	struct tally_session_counts counts; /* by_type, throttled, unusable */
-	uint64_t *event_samples;
+	uint64_t *event_samples, *event_lost;
 	struct source_piece *pieces;
 	size_t piece_count, piece_room;
 	struct source_side *sides;
@@ -37,6 +37,8 @@ struct scan {
 };
 
 void tally_scan_init(struct scan *scan, const struct tally_source *source);
+/* Makes the counts by event, all 0.  0 or -ENOMEM. */
+int tally_scan_count_events(struct scan *scan);
 void tally_scan_done(struct scan *scan);
 /* The piece under way ends here; 0 or -ENOMEM. */
 int tally_scan_add_piece(struct scan *scan, size_t end);

@@ -179,11 +179,8 @@ static int walk_part(struct walk *walk, struct part *part, bool shows)
 	struct scan *scan = &part->scan;
 	const struct tally_block *block = &walk->block;
 	size_t at = part->from, step = 0;
-	int result = 0;
+	int result = tally_scan_count_events(scan);
 
-	scan->event_samples = calloc(walk->source->event_count + 1, sizeof(*scan->event_samples));
-	if (!scan->event_samples)
-		result = -ENOMEM;
 	scan->block = *block;
 	scan->copies_sides = true;
 	scan->has_last_time = !part->from;

@@ -13,7 +13,8 @@ static int look_at_events(struct tally_source *source)
 {
 	source->event_count = tally_data_event_count(source->data);
 	source->event_samples = calloc(source->event_count + 1, sizeof(uint64_t));
-	if (!source->event_samples)
+	source->event_lost = calloc(source->event_count + 1, sizeof(uint64_t));
+	if (!source->event_samples || !source->event_lost)
 		return -ENOMEM;
 	source->id_at = -1;
 	for (size_t i = 0; i < source->event_count; i++) {
@@ -181,5 +182,6 @@ void tally_source_done(struct tally_source *source)
 	free(source->deferred);
 	free(source->sides);
 	free(source->event_samples);
+	free(source->event_lost);
 	*source = (struct tally_source){0};
 }

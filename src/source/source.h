@@ -50,7 +50,7 @@ struct source_id_cache {
 struct tally_source {
 	struct tally_data *data;
 	struct tally_session_counts counts;
-	uint64_t *event_samples;
+	uint64_t *event_samples, *event_lost; /* the second by LOST_SAMPLES records alone */
 	size_t event_count;
 	unsigned threads;
 	int (*progress)(void *context, uint64_t done, uint64_t total);

@@ -178,6 +178,21 @@ on_terminal() { # rows, columns, command
 	[ "$(grep -c '^          SAMPLE events:          3$' stats.txt)" = 10 ]
 }
 
+@test "13.31: --stats counts the lost samples of each event, and compressed records with those in them" {
+	printf '%s\n' 'comm 7 a' 'lost-samples 3' 'sample 7 4000' 'lost 5' 'lost-samples 2' |
+		python3 "$BATS_TEST_DIRNAME/recording.py" lost.data
+	"$TALLY" report -i lost.data --stats >stats.txt
+	grep -q '^    LOST_SAMPLES events:          2  (40.0%)$' stats.txt
+	grep -A 2 '^cpu-clock.* stats:$' stats.txt | tail -n 1 | grep -q '^    LOST_SAMPLES events:          5$'
+	command -v zstd >/dev/null || skip "zstd is not installed: no records are compressed"
+	python3 "$BATS_TEST_DIRNAME/hour_records.py" expands packed.data
+	"$TALLY" report -i packed.data --max-expand=1000 --stats >stats.txt
+	total=$(awk '$1 == "TOTAL" { print $3 }' stats.txt) samples=$(awk '$1 == "SAMPLE" { print $3; exit }' stats.txt)
+	packed=$(awk '$1 == "COMPRESSED" { print $3 }' stats.txt)
+	[ "$packed" -gt 0 ]
+	[ "$total" = $((samples + packed)) ]
+}
+
 @test "13.31: --tasks shows each thread below the one that made it" {
 	python3 - <<-'END'
 		import struct

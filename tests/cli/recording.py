@@ -19,6 +19,7 @@
     times COUNT                          the last sample, so many times more
     period NS                            of the samples that follow, instead of 1000
     lost COUNT                           samples that the kernel lost
+    lost-samples COUNT                   the same, by event
 
 Every sample comes 1 ms after the one before.
 """
@@ -27,7 +28,7 @@ import struct
 import sys
 
 MARKS = {"user": (1 << 64) - 512, "kernel": (1 << 64) - 128, "deferred": (1 << 64) - 640}
-MMAP, LOST, COMM, SAMPLE, CALLCHAIN_DEFERRED = 1, 2, 3, 9, 22
+MMAP, LOST, COMM, SAMPLE, LOST_SAMPLES, CALLCHAIN_DEFERRED = 1, 2, 3, 9, 13, 22
 SAMPLE_ID_ALL, DEFER_CALLCHAIN = 1 << 18, 1 << 38
 KERNEL, USER = 1, 2
 HAS_SIZE = 1 << 15
@@ -115,6 +116,8 @@ class Writer:
                                      + text(rest[1]).ljust(64, b"\0"))
         elif kind == "lost":
             self.other(LOST, 0, 0, struct.pack("<QQ", 0, int(rest[0])))
+        elif kind == "lost-samples":
+            self.other(LOST_SAMPLES, 0, 0, struct.pack("<Q", int(rest[0])))
         elif kind == "period":
             self.period = int(rest[0])
         elif kind == "sample":
