@@ -184,7 +184,7 @@ static int give_mapping(struct sampled *sampled, const struct tally_session *ses
 	char map[32];
 
 	snprintf(map, sizeof(map), "/tmp/perf-%u.map", mapping->pid);
-	if (kind == TALLY_IMAGE_ANON)
+	if (kind == TALLY_IMAGE_ANON && tally_image_is_anon(name))
 		name = map;
 	else if (kind == TALLY_IMAGE_KERNEL)
 		name = tally_image_kernel_path(name);
@@ -228,6 +228,9 @@ int tally_build_id_sampled(struct tally_session *session, tally_build_id_cache_v
 	struct hits hits = {0};
 	int result = find_hits(session, &hits, error);
 
+	/* Without a record of the kernel's mapping nothing says that its code is this kernel's. */
+	if (!session->tables.kernel)
+		atomic_store(&hits.kernel, false);
 	if (!result) {
 		result = give_all(&sampled, session, &hits);
 		if (result == -ENOMEM)

@@ -8,9 +8,9 @@ static bool starts(const char *text, const char *with)
 	return !strncmp(text, with, strlen(with));
 }
 
-/* Memory without a file, by the names perf takes for it (kernel/events/core.c gives them: //anon,
- * /dev/zero, [heap], [stack]; /SYSV is System V shared memory). */
-static bool is_anon(const char *path)
+/* kernel/events/core.c gives //anon, /dev/zero, [heap], [stack]; /SYSV is System V shared memory.
+ */
+bool tally_image_is_anon(const char *path)
 {
 	return starts(path, "//anon") || starts(path, "/dev/zero") ||
 	       starts(path, "/anon_hugepage") || starts(path, "[stack") || starts(path, "/SYSV") ||
@@ -38,7 +38,7 @@ enum tally_image_kind tally_image_kind_of(const char *path, bool kernel)
 		return TALLY_IMAGE_VDSO;
 	/* memfd has no name that can be opened; compilers of .NET and others put code there.
 	 * Bracketed names ([anon:jit], [vsyscall], [uprobes]) are the kernel's for memory. */
-	if (is_anon(path) || starts(path, "/memfd:") || path[0] == '[' || !path[0])
+	if (tally_image_is_anon(path) || starts(path, "/memfd:") || path[0] == '[' || !path[0])
 		return TALLY_IMAGE_ANON;
 	return tally_jit_is_dump(path, &pid) ? TALLY_IMAGE_DUMP : TALLY_IMAGE_FILE;
 }
@@ -82,7 +82,7 @@ void tally_image_kind_name(enum tally_image_kind kind, const char *path, uint32_
 		tally_buf_printf(to, "[%s]", module);
 	else if (kind == TALLY_IMAGE_DUMP && tally_jit_is_dump(path, &inner_pid))
 		tally_buf_printf(to, "[JIT] tid %u", inner_pid);
-	else if (kind == TALLY_IMAGE_ANON && pid && is_anon(path))
+	else if (kind == TALLY_IMAGE_ANON && pid && tally_image_is_anon(path))
 		tally_buf_printf(to, "[JIT] tid %u", inner_pid);
 	else
 		tally_buf_text(to, base);

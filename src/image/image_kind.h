@@ -9,6 +9,11 @@
 
 enum tally_image_kind tally_image_kind_of(const char *path, bool kernel);
 
+/* Memory without a file, by the names that perf takes for such: //anon, [heap], /SYSV...  Other
+ * memory, as that of a memfd or of a name that its program gave ([anon:v8]), counts as a file
+ * there. */
+bool tally_image_is_anon(const char *path);
+
 /* "[kernel.kallsyms]" for all names of the kernel ("[kernel.kallsyms]_text"). */
 const char *tally_image_kernel_path(const char *path);
 

@@ -63,12 +63,9 @@ static uint64_t base_of(const struct tally_location *location)
 	return module && location->place >= location->map_start ? location->map_start : 0;
 }
 
-/* A place in a memfd is given as in a file, though its symbols are found by addresses. */
 static uint64_t place_of(const struct tally_location *location, uint64_t address)
 {
-	if (location->mapped && !strncmp(location->image_path, "/memfd:", 7))
-		return address - location->map_start + location->map_pgoff;
-	return location->place - base_of(location);
+	return tally_label_place(location, address) - base_of(location);
 }
 
 static void fill_al(struct tally_dlfilters *host, const struct tally_location *location,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/bytes.h"
+#include "image/image_kind.h"
 
 int tally_labels_init(struct tally_labels *labels, const struct tally_data *data, bool kernel_path)
 {
@@ -35,18 +36,6 @@ void tally_labels_done(struct tally_labels *labels)
 	*labels = (struct tally_labels){0};
 }
 
-/* Whether a mapping is of memory and not of a file.  Source: the names that perf takes for such. */
-static bool is_memory(const char *path)
-{
-	static const char *const starts[] = {"//anon", "/dev/zero", "/anon_hugepage",
-					     "[stack", "/SYSV",     "[heap]"};
-
-	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++)
-		if (!strncmp(path, starts[i], strlen(starts[i])))
-			return true;
-	return false;
-}
-
 /* The kernel is called as in the list of build-ids, else without the symbol that its mapping starts
  * with; modules that are not in the list have a short name. */
 static const char *kernel_label(const struct tally_labels *labels,
@@ -74,9 +63,19 @@ const char *tally_label_of(const struct tally_labels *labels, const struct tally
 	if (location->level == 'k')
 		return kernel_label(labels, location, room);
 	/* Where a table of its symbols may be. */
-	if (location->executable && is_memory(location->image_path)) {
+	if (location->executable && tally_image_is_anon(location->image_path)) {
 		snprintf(room, TALLY_LABEL_ROOM, "/tmp/perf-%d.map", (int)location->map_pid);
 		return room;
 	}
 	return location->image_path;
+}
+
+uint64_t tally_label_place(const struct tally_location *location, uint64_t addr)
+{
+	const char *path = location->image_path;
+
+	if (location->mapped && location->level != 'k' && !tally_image_is_anon(path) &&
+	    tally_image_kind_of(path, false) == TALLY_IMAGE_ANON)
+		return addr - location->map_start + location->map_pgoff;
+	return location->place;
 }

@@ -23,5 +23,8 @@ void tally_labels_done(struct tally_labels *labels);
  * from it or from the session.  Untrusted. */
 const char *tally_label_of(const struct tally_labels *labels, const struct tally_location *location,
 			   char room[TALLY_LABEL_ROOM]);
+/* The place of the address in its binary, as perf prints it: memory that perf takes for a file (a
+ * memfd, [anon:v8]) has places there, though its symbols are found by addresses. */
+uint64_t tally_label_place(const struct tally_location *location, uint64_t addr);
 
 #endif

@@ -67,15 +67,10 @@ static void put_place(const struct script *script, struct tally_buf *to,
 	}
 }
 
-/* The address as lines of chains have it: in a file its place there, which a memfd counts as,
- * though its symbols are found by addresses. */
+/* The address as lines of chains have it. */
 static uint64_t shown_address(const struct tally_location *at, uint64_t addr)
 {
-	if (!at->mapped || at->level == 'k')
-		return addr;
-	if (!strncmp(at->image_path, "/memfd:", 7))
-		return addr - at->map_start + at->map_pgoff;
-	return at->place;
+	return at->mapped && at->level != 'k' ? tally_label_place(at, addr) : addr;
 }
 
 static void put_branch(const struct script *script, struct tally_buf *to,

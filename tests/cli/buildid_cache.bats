@@ -159,6 +159,16 @@ of_cache() {
 	fi
 }
 
+@test "buildid-list -H: a sample in the kernel is a hit only where the recording maps the kernel" {
+	local id=00112233445566778899aabbccddeeff00112233
+	for kernel in '' 'kernel ffffffff81000000 1000000'; do
+		printf '%s\n' "build-id $id [kernel.kallsyms]" "$kernel" 'comm 7 a' 'sample 7 ffffffff81000010' | grep . |
+			python3 "$BATS_TEST_DIRNAME/recording.py" hit.data
+		run -0 "$TALLY" buildid-list -H -i hit.data
+		[ "$output" = "${kernel:+$id [kernel.kallsyms]}" ]
+	done
+}
+
 @test "buildid-list names binaries with samples and memory of compilers also where the recording has no build-ids" {
 	python3 - <<-'END'
 		import struct

@@ -33,6 +33,16 @@ wrong() { # status, words of the message, arguments
 	wrong 1 text text
 }
 
+@test "an address in memory that its program named has its place from the start of the mapping in chains, as in perf" {
+	printf '%s\n' 'comm 7 a' 'map 7 5d54b1b40000 20000000 0 [anon:v8]' 'map 7 7f0000000000 1000 0 //anon' \
+		'sample 7 5d54b30e0b40 user 5d54b30e0b40 7f0000000010' |
+		python3 "$BATS_TEST_DIRNAME/recording.py" named.data chains
+	"$TALLY" script -i named.data -F ip,dso >named.txt
+	grep -qx $'\t         15a0b40 (\[anon:v8\])' named.txt
+	grep -qx $'\t    7f0000000010 (/tmp/perf-7.map)' named.txt
+	! command -v perf >/dev/null || perf script -i named.data -F ip,dso 2>/dev/null | diff -w - named.txt
+}
+
 @test "mistakes in -F are reported in one line, before anything is read" {
 	wrong 2 "did you mean 'period'" -F perod -i no-such.data
 	wrong 2 "'hard' is not a type" -F hard:ip -i no-such.data
