@@ -39,7 +39,7 @@ struct page_words {
 };
 
 /* page_notes.c: adds objects {"text", "remedy"}, and lines "TEXT: REMEDY": losses, what filters
- * chose, functions without names, cut call chains.  0 or -ENOMEM. */
+ * chose, improbable counts, functions without names, cut call chains.  0 or -ENOMEM. */
 int tally_page_notes(const struct page_facts *facts, struct page_words *words);
 
 /* page_sentence.c: adds the sentence about what limits, on a machine of so many CPUs (0: unknown).

@@ -5,6 +5,7 @@
 #include "base/cell.h"
 #include "page/page_facts.h"
 #include "report/cut_chains.h"
+#include "report/improbable.h"
 #include "report/nameless.h"
 
 /* Shares that matter, in hundredths of a percent; the report's (report/report_notes.c). */
@@ -140,6 +141,36 @@ static int put_chains(const struct page_facts *facts, uint32_t event, struct pag
 	return put(&note, words);
 }
 
+static int put_improbable(const struct page_facts *facts, uint32_t event, struct page_words *words)
+{
+	const struct page_tables *tables = facts->tables;
+	const struct page_source *source = facts->source;
+	const struct tally_data *data = tally_session_data(source->session);
+	const struct tally_attr *attr = &tally_data_event(data, event)->attr;
+	uint64_t total = profile_whole(&source->worker.sums[event], facts->options->relative);
+	uint64_t periods = 0;
+	struct note note = {0};
+
+	if (total <= IMPROBABLE_ABOVE)
+		return 0;
+	for (uint32_t i = 0; i < tables->sample_count; i++) {
+		const struct page_sample *sample = &tables->samples[i];
+
+		if (page_facts_have(facts, event, sample) &&
+		    report_improbable(attr, sample->weight, sample->count))
+			periods += sample->weight;
+	}
+	if (tally_cell_share(periods, total) < KERNEL_LEAST)
+		return 0;
+	put_share(&note.text, periods, total);
+	tally_buf_printf(&note.text,
+			 " of %s is " IMPROBABLE_WHAT ", by a fault of the kernel or damage",
+			 tables->strings.text[tables->events[source->events[event]].name]);
+	tally_buf_printf(&note.remedy, "--filter 'period <= %llu' leaves them out",
+			 IMPROBABLE_ABOVE);
+	return put(&note, words);
+}
+
 static int put_losses(const struct tally_session_counts *counts, struct page_words *words)
 {
 	struct note note = {0};
@@ -205,7 +236,9 @@ int tally_page_notes(const struct page_facts *facts, struct page_words *words)
 	if (!result)
 		result = put_many_nameless(facts, words);
 	for (uint32_t event = 0; event < facts->source->plan.event_count && !result; event++) {
-		result = put_nameless(facts, event, words);
+		result = put_improbable(facts, event, words);
+		if (!result)
+			result = put_nameless(facts, event, words);
 		if (!result)
 			result = put_chains(facts, event, words);
 	}

@@ -6,6 +6,7 @@
 #include <tally/report.h>
 #include "base/cell.h"
 #include "report/cut_chains.h"
+#include "report/improbable.h"
 #include "report/nameless.h"
 #include "profile/chain_ends.h"
 #include "profile/profile.h"
@@ -16,9 +17,6 @@
 #define CHAINS_LEAST 1000U
 
 #define BINARIES_MOST 3U
-
-/* Cycles of an hour at 5 GHz. */
-#define PERIOD_PROBABLE (1ULL << 44)
 
 /* How the name of a thread's anonymous code begins. */
 #define JIT_NAME "[JIT]"
@@ -93,15 +91,6 @@ static void put_chains(const struct tally_profile *profile, size_t event, struct
 			 cut.where ? ", " : "", cut.where ? cut.where : "", cut.remedy);
 }
 
-/* Whose periods are times that threads waited, or were asked for. */
-static bool may_be_large(const struct tally_attr *attr)
-{
-	return attr->type == PERF_TYPE_TRACEPOINT ||
-	       (attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_BPF_OUTPUT) ||
-	       (!attr->freq && attr->sample_period > PERIOD_PROBABLE);
-}
-
-/* A kernel that sets periods by a frequency can get them wrong by orders of magnitude. */
 static void put_improbable(const struct tally_profile *profile, size_t event, struct tally_buf *to)
 {
 	const struct tally_data *data = tally_session_data(profile->session);
@@ -110,23 +99,23 @@ static void put_improbable(const struct tally_profile *profile, size_t event, st
 	uint64_t periods = 0;
 
 	tally_profile_event(profile, event, &of);
-	if (of.total <= PERIOD_PROBABLE || may_be_large(&tally_data_event(data, event)->attr))
+	if (of.total <= IMPROBABLE_ABOVE)
 		return;
 	for (uint32_t i = rows->event_first[event]; i < rows->event_first[event + 1]; i++) {
 		const struct tally_row *row = &rows->list[i];
 
-		if (row->samples && row->self / row->samples > PERIOD_PROBABLE)
+		if (report_improbable(&tally_data_event(data, event)->attr, row->self,
+				      row->samples))
 			periods += row->self;
 	}
 	if (tally_cell_share(periods, of.total) < KERNEL_LEAST)
 		return;
 	tally_buf_text(to, "# Improbable counts, at least ");
 	tally_cell_percent(to, tally_cell_share(periods, of.total));
-	tally_buf_printf(
-	    to,
-	    ": of samples that count more than an hour of a processor each, by a "
-	    "fault of the kernel or damage; --filter 'period <= %llu' leaves them out\n",
-	    PERIOD_PROBABLE);
+	tally_buf_printf(to,
+			 ": " IMPROBABLE_WHAT ", by a fault of the kernel or damage; "
+			 "--filter 'period <= %llu' leaves them out\n",
+			 IMPROBABLE_ABOVE);
 }
 
 int tally_report_notes(const struct tally_profile *profile, size_t event, struct tally_buf *to)

@@ -68,6 +68,9 @@ events() {
 		run -1 --separate-stderr "$TALLY" report -i f.data --stdio
 		[[ "$stderr" == *"damaged at 1 place, the first at offset 2272 (the record at byte 2272 (SAMPLE, 40 bytes) is invalid)"* ]]
 		[ "$(grep -c '^# Improbable counts, at least 100.00%: of samples' <<<"$output")" = "$improbable" ]
+		run -1 "$TALLY" report -i f.data --html=f.html
+		[ "$(python3 "$BATS_TEST_DIRNAME/page_reader.py" summary f.html |
+			grep -c '100.0 % of cpu-clock:HG is of samples that count more than an hour')" = "$improbable" ]
 	done
 	run -1 --separate-stderr "$TALLY" report -i f.data --stdio --filter 'period <= 17592186044416'
 	[[ "$output" != *"Improbable"* && "$output" == *"# Shown: 100 of 101 samples"* ]]
