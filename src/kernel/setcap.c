@@ -96,6 +96,11 @@ const char *tally_setcap_command(const struct tally_limits *limits, uint64_t wan
 	}
 	at += (size_t)snprintf(to, SETCAP_TEXT, "sudo setcap ");
 	wanted |= limits->file_caps;
+	/* A file with capabilities of its own gets no ambient ones: those in use are named, too. */
+	wanted |= limits->perfmon ? SETCAP_BIT(PERFMON) : 0;
+	wanted |= limits->ipc_lock ? SETCAP_BIT(IPC_LOCK) : 0;
+	wanted |= limits->sys_ptrace ? SETCAP_BIT(SYS_PTRACE) : 0;
+	wanted |= limits->syslog ? SETCAP_BIT(SYSLOG) : 0;
 	for (size_t i = 0; i < NAME_COUNT; i++)
 		if (wanted >> i & 1)
 			at += (size_t)snprintf(to + at, SETCAP_TEXT - at, "%scap_%s",

@@ -17,9 +17,9 @@ enum {
 
 #define SETCAP_TEXT 768
 
-/* "sudo setcap cap_perfmon,cap_syslog+ep $(command -v tally)" with these capabilities and those
- * that the program's file already has, which setcap would remove. In a user namespace, where setcap
- * does not help for perf events, what to do instead. Returns `to`. */
+/* "sudo setcap cap_perfmon,cap_syslog+ep $(command -v tally)" with these capabilities, those that
+ * the program's file already has, which setcap would remove, and those in use. In a user namespace,
+ * where setcap does not help for perf events, what to do instead. Returns `to`. */
 const char *tally_setcap_command(const struct tally_limits *limits, uint64_t wanted,
 				 char to[SETCAP_TEXT]);
 

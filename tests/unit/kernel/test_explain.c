@@ -119,6 +119,11 @@ static const struct {
     {EACCES,
      {.type = 1},
      SELF,
+     {.paranoid = 2, .max_sample_rate = 100000, .syslog = true, .ipc_lock = true},
+     {"`sudo setcap cap_ipc_lock,cap_syslog,cap_perfmon+ep $(command -v tally)`"}},
+    {EACCES,
+     {.type = 1},
+     SELF,
      {.paranoid = 2, .max_sample_rate = 100000, .user_namespace = true},
      {"root of the host", "--cap-add", "setcap does not help", "perf_event_paranoid=1"}},
     /* Hardware that is not there. */
