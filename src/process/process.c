@@ -564,6 +564,18 @@ uint32_t tally_process_comm(const struct tally_process_table *table, uint32_t pi
 	return name_at(table, tid, time, &from, &until);
 }
 
+uint32_t tally_process_counted_comm(const struct tally_process_table *table, uint32_t tid,
+				    uint32_t comm)
+{
+	uint64_t from, until;
+	uint32_t first;
+
+	return comm != UINT32_MAX && comm & NAME_LATE &&
+		       tally_timeline_at(&table->comms, tid, 0, &first, &from, &until)
+		   ? first
+		   : comm;
+}
+
 const struct tally_space *tally_process_space(const struct tally_process_table *table, uint32_t pid,
 					      uint64_t time)
 {

@@ -65,10 +65,14 @@ const struct tally_mapping *tally_process_mapping(const struct tally_process_tab
 						  uint32_t number);
 const char *tally_process_string(const struct tally_process_table *table, uint32_t id);
 
-/* Id (in the table's strings) of the thread's name at `time`; ":TID" without any record of it. The
- * first name is also used before its time. UINT32_MAX: out of memory. */
+/* Id (in the table's strings) of the thread's name at `time`; ":TID" before the first record of it.
+ * UINT32_MAX: out of memory. */
 uint32_t tally_process_comm(const struct tally_process_table *table, uint32_t pid, uint32_t tid,
 			    uint64_t time);
+/* The name to count a thread under that has `comm` at some time: in place of ":TID" the first that
+ * it gets, so that what a command did before its exec was recorded is the command's, as in perf. */
+uint32_t tally_process_counted_comm(const struct tally_process_table *table, uint32_t tid,
+				    uint32_t comm);
 
 /* The user address space of a process at `time` (NULL: unknown), and the kernel's. */
 const struct tally_space *tally_process_space(const struct tally_process_table *table, uint32_t pid,

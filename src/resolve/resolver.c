@@ -47,12 +47,13 @@ void tally_resolver_done(struct tally_resolver *resolver)
 int tally_resolver_task_miss(struct tally_resolver *resolver, struct resolver_task *task,
 			     uint32_t pid, uint32_t tid, uint64_t time)
 {
+	const struct tally_process_table *processes = resolver->tables->source->processes;
 	struct tally_task_view view;
 	struct thread_row row = {.pid = pid, .tid = tid};
 	uint32_t thread;
 
-	tally_process_view(resolver->tables->source->processes, pid, tid, time, &view);
-	row.comm = view.comm;
+	tally_process_view(processes, pid, tid, time, &view);
+	row.comm = tally_process_counted_comm(processes, tid, view.comm);
 	row.space = tally_space_id(view.space);
 	thread = view.comm == UINT32_MAX
 		     ? UINT32_MAX

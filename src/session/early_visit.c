@@ -58,10 +58,11 @@ static int view_part(struct early_visit *visit, size_t part, size_t *again_room)
 		uint32_t thread;
 
 		tally_process_view(processes, phase->pid, phase->tid, phase->first_time, &view);
-		row = (struct thread_row){.pid = phase->pid,
-					  .tid = phase->tid,
-					  .comm = view.comm,
-					  .space = tally_space_id(view.space)};
+		row = (struct thread_row){
+		    .pid = phase->pid,
+		    .tid = phase->tid,
+		    .comm = tally_process_counted_comm(processes, phase->tid, view.comm),
+		    .space = tally_space_id(view.space)};
 		thread = view.comm == UINT32_MAX
 			     ? UINT32_MAX
 			     : tally_thread_number(&visit->session->tables.threads_met, &row);

@@ -18,6 +18,7 @@
                                          register of the newest call
     times COUNT                          the last sample, so many times more
     period NS                            of the samples that follow, instead of 1000
+    wait NS                              before the records that follow; these have times with "deferred" alone
     lost COUNT                           samples that the kernel lost
     lost-samples COUNT                   the same, by event
 
@@ -118,6 +119,8 @@ class Writer:
             self.other(LOST, 0, 0, struct.pack("<QQ", 0, int(rest[0])))
         elif kind == "lost-samples":
             self.other(LOST_SAMPLES, 0, 0, struct.pack("<Q", int(rest[0])))
+        elif kind == "wait":
+            self.time += int(rest[0])
         elif kind == "period":
             self.period = int(rest[0])
         elif kind == "sample":

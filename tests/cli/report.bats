@@ -169,6 +169,13 @@ outer inner 65 85"
 	[[ "$output" =~ [0-9]+:busy$ ]]
 }
 
+@test "what a thread did before its first name was recorded counts under that name; script prints :TID, as perf does" {
+	printf '%s\n' 'sample 7 4000' 'wait 1' 'comm 7 early' 'sample 7 4000' 'wait 1' 'comm 7 late' 'sample 7 4000' 'sample 8 4000' |
+		python3 "$BATS_TEST_DIRNAME/recording.py" late.data deferred
+	[ "$("$TALLY" report -i late.data -s comm -n -t , -q -g none | sort | tr '\n' ' ')" = "25.00%,25.00%,1,:8 25.00%,25.00%,1,late 50.00%,50.00%,2,early " ]
+	[ "$("$TALLY" script -i late.data -F comm | tr -d ' ' | tr '\n' ' ')" = ":7 early late :8 " ]
+}
+
 @test "samples and periods add up to what the file holds" {
 	need_recording
 	samples=$(perf report --stats -i flat.data 2>/dev/null | awk '$1 == "SAMPLE" {print $3; exit}')

@@ -59,6 +59,7 @@ static void names_never_recorded(void **state)
 	id = tally_process_comm(table, 4711, 4711, 5);
 	assert_string_equal(tally_process_string(table, id), ":4711");
 	assert_int_equal(tally_process_comm(table, 1, 4711, 99), id);
+	assert_int_equal(tally_process_counted_comm(table, 4711, id), id);
 	assert_string_equal(comm_at(table, UINT32_MAX, 5), ":-1");
 }
 
