@@ -31,6 +31,7 @@ struct changes {
 	struct change *list;
 	size_t count, room;
 	bool cpu_wide, switches;
+	struct tally_map cpus; /* the newest change of each, also one that was dropped */
 };
 
 static int add(struct changes *changes, uint64_t time, uint32_t slot, bool runs)
@@ -46,6 +47,19 @@ static int add(struct changes *changes, uint64_t time, uint32_t slot, bool runs)
 	}
 	changes->list[changes->count++] = (struct change){time, slot, runs};
 	return 0;
+}
+
+/* From thread to thread, as most switches of a busy CPU are, changes nothing. */
+static int add_of_cpu(struct changes *changes, uint64_t time, uint32_t cpu, bool runs)
+{
+	bool added, same;
+	uint64_t *newest = tally_map_put(&changes->cpus, cpu, &added);
+
+	if (!newest)
+		return -ENOMEM;
+	same = !added && *newest >> 1 <= time && (*newest & 1) == runs;
+	*newest = time << 1 | runs;
+	return same ? 0 : add(changes, time, cpu, runs);
 }
 
 static int take(struct changes *changes, const struct tally_body *body)
@@ -66,8 +80,8 @@ static int take(struct changes *changes, const struct tally_body *body)
 			return 0;
 		changes->switches = changes->cpu_wide = true;
 		/* Thread 0 of each CPU is the idle one. */
-		return add(changes, id->time, id->cpu,
-			   out ? body->switch_cpu_wide.next_prev_tid != 0 : id->tid != 0);
+		return add_of_cpu(changes, id->time, id->cpu,
+				  out ? body->switch_cpu_wide.next_prev_tid != 0 : id->tid != 0);
 	case PERF_RECORD_EXIT: /* after its counters were taken off, so no switch follows */
 		return changes->cpu_wide ? 0 : add(changes, body->task.time, body->task.tid, false);
 	default:
@@ -172,6 +186,7 @@ int tally_key_parallel_new(struct tally_session *session, struct key_parallel **
 	if (!result)
 		result = make_steps(&changes, parallel);
 	free(changes.list);
+	tally_map_done(&changes.cpus);
 	if (result) {
 		tally_key_parallel_free(parallel);
 		return result;
