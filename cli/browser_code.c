@@ -365,12 +365,14 @@ static int take_function(struct code *code, struct tally_error *error)
 
 	browser_frame_text(code->function, 200, name, sizeof(name));
 	if (tally_annotation_function(code->annotation, 0, &of)) {
+		const char *why = "has no samples of its own";
+
+		if (code->function->inlined)
+			why = "was inlined: its code is in the function that called it";
+		else if (!code->function->symbol && !code->function->function)
+			why = "is an address in no known function: there is no code to show";
 		error->code = -ENOENT;
-		snprintf(error->text, sizeof(error->text),
-			 code->function->inlined
-			     ? "%s was inlined: its code is in the function that called it"
-			     : "%s has no samples of its own",
-			 name);
+		snprintf(error->text, sizeof(error->text), "%s %s", name, why);
 		return -ENOENT;
 	}
 	tally_text_escape(of.frame.image_name ? of.frame.image_name : "", image, sizeof(image));

@@ -227,8 +227,10 @@ static void put_row(struct page *page, const struct browser *browser,
 		put_text(page, CLI_PLAIN, text);
 	}
 	snprintf(text, sizeof(text),
-		 "%" PRIu64 " samples of its own, whose periods are %" PRIu64
-		 "; with what it called %" PRIu64,
+		 row->samples == 1 ? "%" PRIu64 " sample of its own, whose period is %" PRIu64
+				     "; with what it called %" PRIu64
+				   : "%" PRIu64 " samples of its own, whose periods are %" PRIu64
+				     "; with what it called %" PRIu64,
 		 row->samples, row->self, row->children);
 	put_text(page, CLI_DIM, "Sums");
 	put_text(page, CLI_PLAIN, text);

@@ -93,9 +93,9 @@ static void put_samples(const struct browser *browser, struct cli_screen *screen
 	tally_text_escape(event.name, name, sizeof(name));
 	/* The longest that there is room for. */
 	snprintf(texts[0], sizeof(texts[0]),
-		 count > 1 ? "%" PRIu64 " samples of %s (Tab: %zu events)"
-			   : "%" PRIu64 " samples of %s",
-		 event.samples, name, count);
+		 count > 1 ? "%" PRIu64 " sample%s of %s (Tab: %zu events)"
+			   : "%" PRIu64 " sample%s of %s",
+		 event.samples, event.samples == 1 ? "" : "s", name, count);
 	snprintf(texts[1], sizeof(texts[1]),
 		 count > 1 ? "%" PRIu64 " of %s (Tab)" : "%" PRIu64 " of %s", event.samples, name);
 	snprintf(texts[2], sizeof(texts[2]), "%s", name);

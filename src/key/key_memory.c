@@ -87,9 +87,17 @@ static uint64_t line_of(const struct profile_keys *keys, const struct key_row *r
 	return put_place(keys, &location, location.mapped ? location.level : 'X', line, apart);
 }
 
+/* "N/A" for all parts, as the kernel says it where the processor does not say. */
+#define SOURCE_UNKNOWN                                         \
+	((uint64_t)PERF_MEM_LVL_NA << PERF_MEM_LVL_SHIFT |     \
+	 (uint64_t)PERF_MEM_SNOOP_NA << PERF_MEM_SNOOP_SHIFT | \
+	 (uint64_t)PERF_MEM_LOCK_NA << PERF_MEM_LOCK_SHIFT |   \
+	 (uint64_t)PERF_MEM_TLB_NA << PERF_MEM_TLB_SHIFT |     \
+	 (uint64_t)PERF_MEM_BLK_NA << PERF_MEM_BLK_SHIFT)
+
 static uint64_t source_of(const struct key_row *row)
 {
-	return row->sample->present & PERF_SAMPLE_DATA_SRC ? row->sample->data_src : 0;
+	return row->sample->present & PERF_SAMPLE_DATA_SRC ? row->sample->data_src : SOURCE_UNKNOWN;
 }
 
 static uint64_t part_of(const struct key_row *row, unsigned shift, unsigned width)

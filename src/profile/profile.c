@@ -247,12 +247,31 @@ static int take_span(const struct tally_profile *profile, struct profile_plan *p
 			     : 0;
 }
 
+/* Rows of what no event's samples have would be wrong or none. */
+static int check_kind(const struct tally_profile *profile, enum tally_profile_kind kind,
+		      struct tally_error *error)
+{
+	const struct tally_data *data = tally_session_data(profile->session);
+	uint64_t has = 0;
+
+	for (uint32_t i = 0; i < profile->event_count; i++)
+		has |= tally_data_event(data, i)->attr.sample_type;
+	if (kind == TALLY_PROFILE_BRANCHES && !(has & PERF_SAMPLE_BRANCH_STACK))
+		return tally_fail(error, -EINVAL, -1,
+				  "the recording has no branch stacks: record with -b or -j");
+	if (kind == TALLY_PROFILE_MEMORY && !(has & (PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_ADDR)))
+		return tally_fail(error, -EINVAL, -1,
+				  "the recording has no memory accesses: record with -d");
+	return 0;
+}
+
 /* What the options ask for beyond plain samples.  0 or -errno with words. */
 static int take_special(struct tally_profile *profile, struct profile_plan *plan,
 			const struct tally_profile_options *options, struct tally_error *error)
 {
 	const struct profile_keys *keys = &profile->keys;
 	bool parallel = false;
+	int result;
 
 	for (size_t i = 0; i < keys->count; i++)
 		parallel |= !strcmp(keys->names[i], "parallelism");
@@ -264,6 +283,9 @@ static int take_special(struct tally_profile *profile, struct profile_plan *plan
 	    options->kind != TALLY_PROFILE_MEMORY)
 		return tally_fail(error, -EINVAL, -1,
 				  "a key of memory needs rows of memory accesses (--mem-mode)");
+	result = check_kind(profile, options->kind, error);
+	if (result)
+		return result;
 	plan->samples = keys->columns & TALLY_COLUMN_SAMPLE || options->by_mode ||
 			options->kind != TALLY_PROFILE_SAMPLES;
 	plan->special = plan->samples || options->latency || options->hide_unresolved ||
@@ -284,8 +306,7 @@ static int take_special(struct tally_profile *profile, struct profile_plan *plan
 		}
 	}
 	if (parallel || options->latency) {
-		int result = tally_key_parallel_new(profile->session, &profile->parallel, error);
-
+		result = tally_key_parallel_new(profile->session, &profile->parallel, error);
 		if (result)
 			return result;
 		profile->keys.parallel = profile->parallel;

@@ -176,6 +176,18 @@ outer inner 65 85"
 	[ "$("$TALLY" script -i late.data -F comm | tr -d ' ' | tr '\n' ' ')" = ":7 early late :8 " ]
 }
 
+@test "rows of branches and of memory accesses are refused where the recording has none" {
+	echo 'sample 7 4000' | python3 "$BATS_TEST_DIRNAME/recording.py" plain.data
+	for how in -b "-s symbol_from" "-s mispredict"; do
+		run -1 --separate-stderr "$TALLY" report -i plain.data $how
+		[ "$output$stderr" = "tally report: the recording has no branch stacks: record with -b or -j" ]
+	done
+	for how in --mem-mode "-s locked" "-s symbol_daddr"; do
+		run -1 --separate-stderr "$TALLY" report -i plain.data $how
+		[ "$output$stderr" = "tally report: the recording has no memory accesses: record with -d" ]
+	done
+}
+
 @test "samples and periods add up to what the file holds" {
 	need_recording
 	samples=$(perf report --stats -i flat.data 2>/dev/null | awk '$1 == "SAMPLE" {print $3; exit}')

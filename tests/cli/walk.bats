@@ -298,6 +298,14 @@ teardown() {
 	kill "$OTHER"
 }
 
+@test "17: one sample, at an address in no function: the screen says so, and counts it as one" {
+	echo 'sample 7 4000' | python3 "$BATS_TEST_DIRNAME/recording.py" one.data
+	terminal 80x24 screen C.UTF-8 "$TALLY" report -i one.data
+	sees ' 1 sample of cpu-clock'
+	keys a
+	sees 'is an address in no known function: there is no code to show'
+}
+
 @test "17: a list without rows says why: no samples, the command line, hidden parts, a limit" {
 	"$TALLY" record -q -e page-faults -c 100000000 -o none.data true
 	terminal 80x24 xterm C "$TALLY" report -i none.data
