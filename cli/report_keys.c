@@ -235,14 +235,21 @@ static bool any_name(const struct report *report, bool (*is)(const char *name))
 	return false;
 }
 
-/* perf's rule: the header says that branch stacks were asked for, and no copies of stacks are with
- * them, which need none. */
-static bool has_branches(const struct tally_data *data)
+static uint64_t sample_types(const struct tally_data *data)
 {
 	uint64_t types = 0;
 
 	for (size_t i = 0; i < tally_data_event_count(data); i++)
 		types |= tally_data_event(data, i)->attr.sample_type;
+	return types;
+}
+
+/* perf's rule: the header says that branch stacks were asked for, and no copies of stacks are with
+ * them, which need none. */
+static bool has_branches(const struct tally_data *data)
+{
+	uint64_t types = sample_types(data);
+
 	return types & PERF_SAMPLE_BRANCH_STACK && !(types & PERF_SAMPLE_STACK_USER) &&
 	       tally_data_info(data)->features[0] & 1ULL << TALLY_FEATURE_BRANCH_STACK;
 }
@@ -251,7 +258,8 @@ static int choose_kind(const struct report *report, const struct tally_data *dat
 		       enum tally_profile_kind *ret, struct tally_error *error)
 {
 	bool history = report->history || report->trees.branches;
-	bool branches = report->branches > 0 || report->blocks || any_name(report, is_branch_key);
+	bool blocks = report->blocks && data && sample_types(data) & PERF_SAMPLE_BRANCH_STACK;
+	bool branches = report->branches > 0 || blocks || any_name(report, is_branch_key);
 	bool memory = report->memory || any_name(report, is_memory_key);
 
 	if (branches && memory)
