@@ -43,6 +43,14 @@ wrong() { # status, words of the message, arguments
 	! command -v perf >/dev/null || perf script -i named.data -F ip,dso 2>/dev/null | diff -w - named.txt
 }
 
+@test "srcline of a module without lines counts from where the module was loaded, as in perf" {
+	printf '%s\n' 'comm 7 a' 'kernel ffffffff81000000 1000000' 'module ffffffffc0313000 3b000 [sixthfs]' \
+		'sample 7 ffffffffc033ab78' 'sample 7 ffffffff81000010' | python3 "$BATS_TEST_DIRNAME/recording.py" module.data
+	"$TALLY" script -i module.data -F ip,srcline >module.txt
+	grep -qx '  \[sixthfs\]\[27b78\]' module.txt
+	! command -v perf >/dev/null || perf script -i module.data -F ip,srcline 2>/dev/null | diff -w - module.txt
+}
+
 @test "mistakes in -F are reported in one line, before anything is read" {
 	wrong 2 "did you mean 'period'" -F perod -i no-such.data
 	wrong 2 "'hard' is not a type" -F hard:ip -i no-such.data
