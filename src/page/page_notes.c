@@ -8,12 +8,6 @@
 #include "report/improbable.h"
 #include "report/nameless.h"
 
-/* Shares that matter, in hundredths of a percent; the report's (report/report_notes.c). */
-#define KERNEL_LEAST  100U
-#define BINARY_LEAST  500U
-#define CHAINS_LEAST  1000U
-#define BINARIES_MOST 3U
-
 struct note {
 	struct tally_buf text, remedy;
 };
@@ -81,7 +75,6 @@ static int put_nameless(const struct page_facts *facts, uint32_t event, struct p
 	uint64_t *own = calloc((size_t)tables->function_count + 1, sizeof(*own));
 	struct nameless nameless = {
 	    .total = profile_whole(&source->worker.sums[event], facts->options->relative)};
-	unsigned binaries = 0;
 	int result;
 
 	if (!own)
@@ -98,16 +91,9 @@ static int put_nameless(const struct page_facts *facts, uint32_t event, struct p
 			tally_nameless_add(&nameless, &frame, own[i]);
 		}
 	free(own);
-	result = tally_nameless_choose(source->session, KERNEL_LEAST, &nameless);
-	for (size_t i = 0; i < nameless.count && !result; i++) {
-		const struct nameless_image *image = &nameless.images[i];
-
-		if (image->image != UINT32_MAX &&
-		    (tally_cell_share(image->period, nameless.total) < BINARY_LEAST ||
-		     ++binaries > BINARIES_MOST))
-			continue;
-		result = put_image(name, image, nameless.total, words);
-	}
+	result = tally_nameless_choose(source->session, false, &nameless);
+	for (size_t i = 0; i < nameless.count && !result; i++)
+		result = put_image(name, &nameless.images[i], nameless.total, words);
 	tally_nameless_done(&nameless);
 	return result;
 }
@@ -127,7 +113,7 @@ static int put_chains(const struct page_facts *facts, uint32_t event, struct pag
 	    attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK || facts->options->max_stack)
 		return 0;
 	result = tally_page_cut_chains(facts, event, &ends);
-	if (result || tally_cell_share(ends.cut, ends.all) < CHAINS_LEAST)
+	if (result || tally_cell_share(ends.cut, ends.all) < CUT_CHAINS_LEAST)
 		return result;
 	cut = tally_cut_chains(data, event);
 	if (cut.few)
@@ -160,7 +146,7 @@ static int put_improbable(const struct page_facts *facts, uint32_t event, struct
 		    report_improbable(attr, sample->weight, sample->count))
 			periods += sample->weight;
 	}
-	if (tally_cell_share(periods, total) < KERNEL_LEAST)
+	if (tally_cell_share(periods, total) < IMPROBABLE_LEAST)
 		return 0;
 	put_share(&note.text, periods, total);
 	tally_buf_printf(&note.text,

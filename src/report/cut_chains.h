@@ -5,6 +5,9 @@
 #include <stdbool.h>
 #include <tally/data.h>
 
+/* Their share that is worth a note, in hundredths of a percent. */
+#define CUT_CHAINS_LEAST 1000U
+
 struct cut_chains {
 	const char *where; /* "with the copy of the stack": where most of them end; NULL: unknown */
 	const char *remedy; /* "record larger stacks: ..." */

@@ -10,6 +10,9 @@
 /* Cycles of an hour at 5 GHz. */
 #define IMPROBABLE_ABOVE (1ULL << 44)
 
+/* Their share that is worth a note, in hundredths of a percent. */
+#define IMPROBABLE_LEAST 100U
+
 #define IMPROBABLE_WHAT "of samples that count more than an hour of a processor each"
 
 /* Whether `samples` of an event cannot have counted `period` together. */

@@ -6,6 +6,11 @@
 #include "profile/profile.h"
 #include "session/session_packages.h"
 
+/* Worth a note: shares in hundredths of a percent, and how many binaries. */
+#define KERNEL_LEAST  100U
+#define BINARY_LEAST  500U
+#define BINARIES_MOST 3U
+
 void tally_nameless_add(struct nameless *nameless, const struct tally_frame *frame, uint64_t period)
 {
 	/* The kernel is one entry, with its modules: if its symbols are missing, theirs are too. */
@@ -32,20 +37,24 @@ static int larger_first(const void *left, const void *right)
 	return (a->image > b->image) - (a->image < b->image);
 }
 
-/* Leaves out small shares, and binaries that have symbols. */
-static void choose(const struct tally_session *session, uint64_t least, struct nameless *nameless)
+/* Leaves out small shares, and binaries that have symbols.  They are in order. */
+static void choose(const struct tally_session *session, bool all, struct nameless *nameless)
 {
-	size_t kept = 0;
+	size_t kept = 0, binaries = 0;
 
 	for (size_t i = 0; i < nameless->count; i++) {
 		struct nameless_image *image = &nameless->images[i];
+		bool is_kernel = image->image == UINT32_MAX;
 
-		if (tally_cell_share(image->period, nameless->total) < least)
+		if (!all && tally_cell_share(image->period, nameless->total) <
+				(is_kernel ? KERNEL_LEAST : BINARY_LEAST))
 			continue;
-		if (image->image == UINT32_MAX)
+		if (is_kernel)
 			image->facts.why = tally_session_why_no_kernel(session);
 		else if (!tally_session_image_facts(session, image->image, &image->facts) ||
 			 !image->facts.why)
+			continue;
+		else if (!all && ++binaries > BINARIES_MOST)
 			continue;
 		nameless->images[kept++] = *image;
 	}
@@ -66,15 +75,14 @@ static int find_packages(const struct tally_session *session, struct nameless *n
 	return result;
 }
 
-int tally_nameless_choose(const struct tally_session *session, uint64_t least,
-			  struct nameless *nameless)
+int tally_nameless_choose(const struct tally_session *session, bool all, struct nameless *nameless)
 {
-	choose(session, least, nameless);
 	qsort(nameless->images, nameless->count, sizeof(*nameless->images), larger_first);
+	choose(session, all, nameless);
 	return nameless->count ? find_packages(session, nameless) : 0;
 }
 
-int tally_nameless_find(const struct tally_profile *profile, size_t event, uint64_t least,
+int tally_nameless_find(const struct tally_profile *profile, size_t event, bool all,
 			struct nameless *ret)
 {
 	const struct tally_rows *rows = &profile->rows;
@@ -92,7 +100,7 @@ int tally_nameless_find(const struct tally_profile *profile, size_t event, uint6
 		frame = tally_session_frame(profile->session, row->key);
 		tally_nameless_add(ret, &frame, row->self);
 	}
-	return tally_nameless_choose(profile->session, least, ret);
+	return tally_nameless_choose(profile->session, all, ret);
 }
 
 void tally_nameless_done(struct nameless *nameless)

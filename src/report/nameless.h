@@ -2,6 +2,7 @@
 #ifndef TALLY_REPORT_NAMELESS_H
 #define TALLY_REPORT_NAMELESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <tally/profile.h>
 #include "base/buf.h"
@@ -22,19 +23,17 @@ struct nameless {
 	uint64_t total;
 };
 
-/* Finds those of an event whose share is at least `least` hundredths of a percent, with their
- * packages.  Release with tally_nameless_done().  A profile without a key for symbols has none.  0
- * or -ENOMEM. */
-int tally_nameless_find(const struct tally_profile *profile, size_t event, uint64_t least,
+/* Finds those of an event, with their packages: all, or the few that are worth a note.  Release
+ * with tally_nameless_done().  A profile without a key for symbols has none.  0 or -ENOMEM. */
+int tally_nameless_find(const struct tally_profile *profile, size_t event, bool all,
 			struct nameless *ret);
 void tally_nameless_done(struct nameless *nameless);
 
 /* The same of other sums than a profile's rows: adds what was spent in a frame, the largest first
- * (it is left out if it has a name); then, with `total` set, chooses those with such a share. */
+ * (it is left out if it has a name); then, with `total` set, chooses among them. */
 void tally_nameless_add(struct nameless *nameless, const struct tally_frame *frame,
 			uint64_t period);
-int tally_nameless_choose(const struct tally_session *session, uint64_t least,
-			  struct nameless *nameless);
+int tally_nameless_choose(const struct tally_session *session, bool all, struct nameless *nameless);
 
 /* Where its symbols are: "Debian package x-dbgsym" or "build-id y"; nothing when neither is known.
  */

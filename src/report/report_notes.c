@@ -11,13 +11,6 @@
 #include "profile/chain_ends.h"
 #include "profile/profile.h"
 
-/* Shares that matter, in hundredths of a percent. */
-#define KERNEL_LEAST 100U
-#define BINARY_LEAST 500U
-#define CHAINS_LEAST 1000U
-
-#define BINARIES_MOST 3U
-
 /* How the name of a thread's anonymous code begins. */
 #define JIT_NAME "[JIT]"
 
@@ -51,18 +44,10 @@ static void put_image(const struct nameless *nameless, const struct nameless_ima
 static int put_nameless(const struct tally_profile *profile, size_t event, struct tally_buf *to)
 {
 	struct nameless nameless;
-	unsigned binaries = 0;
-	int result = tally_nameless_find(profile, event, KERNEL_LEAST, &nameless);
+	int result = tally_nameless_find(profile, event, false, &nameless);
 
-	for (size_t i = 0; i < nameless.count && !result; i++) {
-		const struct nameless_image *image = &nameless.images[i];
-
-		if (image->image != UINT32_MAX &&
-		    (tally_cell_share(image->period, nameless.total) < BINARY_LEAST ||
-		     ++binaries > BINARIES_MOST))
-			continue;
-		put_image(&nameless, image, to);
-	}
+	for (size_t i = 0; i < nameless.count && !result; i++)
+		put_image(&nameless, &nameless.images[i], to);
 	tally_nameless_done(&nameless);
 	return result;
 }
@@ -80,7 +65,7 @@ static void put_chains(const struct tally_profile *profile, size_t event, struct
 		return;
 	tally_profile_chain_ends(profile, event, &ends);
 	share = tally_cell_share(ends.cut, ends.all);
-	if (share < CHAINS_LEAST)
+	if (share < CUT_CHAINS_LEAST)
 		return;
 	cut = tally_cut_chains(tally_session_data(session), event);
 	if (cut.few)
@@ -108,7 +93,7 @@ static void put_improbable(const struct tally_profile *profile, size_t event, st
 				      row->samples))
 			periods += row->self;
 	}
-	if (tally_cell_share(periods, of.total) < KERNEL_LEAST)
+	if (tally_cell_share(periods, of.total) < IMPROBABLE_LEAST)
 		return;
 	tally_buf_text(to, "# Improbable counts, at least ");
 	tally_cell_percent(to, tally_cell_share(periods, of.total));
@@ -148,7 +133,7 @@ int tally_report_nameless(const struct tally_profile *profile, FILE *to)
 	for (size_t event = 0; event < tally_profile_event_count(profile) && !result; event++) {
 		struct nameless nameless;
 
-		result = tally_nameless_find(profile, event, 0, &nameless);
+		result = tally_nameless_find(profile, event, true, &nameless);
 		for (size_t i = 0; i < nameless.count && !result; i++, lines++) {
 			const struct nameless_image *image = &nameless.images[i];
 

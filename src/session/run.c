@@ -452,6 +452,16 @@ static int sum_left_out(const struct run *run)
 	return session->left_out ? 0 : -ENOMEM;
 }
 
+static int end_sinks(const struct run *run)
+{
+	int result = sum_left_out(run);
+
+	for (size_t i = 0; !result && i < run->rows.sink_count; i++)
+		if (run->rows.sinks[i].end)
+			result = run->rows.sinks[i].end(run->rows.sinks[i].context);
+	return result;
+}
+
 /* Copies the sinks, which may be of another edition, and what they ask for together.  0 or -errno.
  */
 static int take_sinks(struct run *run, const struct tally_sink *const *sinks, size_t count,
@@ -515,7 +525,7 @@ static void done(struct run *run)
 }
 
 /* What is resolved already comes from where it is kept. */
-static int finish_given(struct run *run, size_t count, bool in_order, struct tally_error *error)
+static int finish_given(struct run *run, bool in_order, struct tally_error *error)
 {
 	struct tally_session *session = run->session;
 	int result;
@@ -526,10 +536,7 @@ static int finish_given(struct run *run, size_t count, bool in_order, struct tal
 	if (!result)
 		result = tally_given_run(session, &run->rows, in_order, error);
 	if (!result)
-		result = sum_left_out(run);
-	for (size_t i = 0; !result && i < count; i++)
-		if (run->rows.sinks[i].end)
-			result = run->rows.sinks[i].end(run->rows.sinks[i].context);
+		result = end_sinks(run);
 	done(run);
 	return result < 0 && !(error && error->code)
 		   ? source_failed(&session->source, result, error)
@@ -559,16 +566,13 @@ static int run_sinks(struct run *run, const struct tally_sink *const *sinks, siz
 	run->rows.by_address &= run->rows.combined;
 	ordered = in_order || session->filter || run->parts;
 	if (!result && session->given)
-		return finish_given(run, count, in_order || run->parts, error);
+		return finish_given(run, in_order || run->parts, error);
 	if (!result && session->source.live)
 		result = run_live(run, ordered, in_order, error);
 	else if (!result)
 		result = ordered ? run_ordered(run, in_order, error) : run_unordered(run);
 	if (!result)
-		result = sum_left_out(run);
-	for (size_t i = 0; !result && i < count; i++)
-		if (run->rows.sinks[i].end)
-			result = run->rows.sinks[i].end(run->rows.sinks[i].context);
+		result = end_sinks(run);
 	done(run);
 	return result < 0 ? source_failed(&session->source, result, error) : 0;
 }
