@@ -1,7 +1,5 @@
 #include "stacks/stack_pages.h"
 
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/param.h>
@@ -18,18 +16,21 @@
  * proc(5), /proc/PID/maps: "start-end perms offset device inode". 0: it is not. */
 static uint64_t memory_end(uint32_t pid, uint64_t address)
 {
-	uint64_t start = 0, end = 0;
-	unsigned long inode = 1;
+	uint64_t start = 0, end = 0, inode = 1;
 	char *text;
 	size_t size;
 
 	if (tally_fs_readf(MAPS_MOST, &text, &size, "/proc/%u/maps", pid))
 		return 0;
-	for (const char *line = text; line; line = strchr(line, '\n')) {
+	for (const char *line = text; line && address >= end; line = strchr(line, '\n')) {
+		char *at;
+
 		line += *line == '\n';
-		if (sscanf(line, "%lx-%lx %*s %*s %*s %lu", &start, &end, &inode) == 3 &&
-		    address < end)
-			break;
+		start = strtoull(line, &at, 16);
+		end = strtoull(at + (*at == '-'), &at, 16);
+		for (int field = 0; at && field < 3; field++)
+			at = strchr(at + (*at == ' '), ' ');
+		inode = at ? strtoull(at, NULL, 10) : 1;
 	}
 	free(text);
 	return address >= start && address < end && !inode ? end : 0;
@@ -38,7 +39,7 @@ static uint64_t memory_end(uint32_t pid, uint64_t address)
 void tally_stack_pages_read(struct tally_stack_pages *pages, uint32_t pid, uint32_t tid,
 			    uint64_t from, uint64_t until)
 {
-	uint64_t page = from / PAGE * PAGE, hash = hash_u64((uint64_t)tid << 32 ^ page) | 1;
+	uint64_t page = from / PAGE * PAGE, hash = hash_u64((uint64_t)tid << 32 ^ page) | 3;
 	uint64_t *asked = &pages->asked[(hash >> 8) % TALLY_STACK_PAGES_KNOWN];
 	struct iovec to[PAGES_MOST], at[PAGES_MOST];
 	char bytes[PAGES_MOST];
@@ -46,6 +47,11 @@ void tally_stack_pages_read(struct tally_stack_pages *pages, uint32_t pid, uint3
 
 	if (*asked == hash)
 		return;
+	/* Most threads that end soon are not met again: it would be for nothing. */
+	if (*asked != hash - 1) {
+		*asked = hash - 1;
+		return;
+	}
 	*asked = hash;
 	until = MIN(until, memory_end(pid, page));
 	for (; page < until && count < PAGES_MOST; page += PAGE, count++) {

@@ -38,6 +38,14 @@ static uint8_t *memory(size_t pages, int fd)
 	return ret;
 }
 
+/* What copies do that end there: twice. */
+static void end_copies(struct tally_stack_pages *pages, uint32_t pid, uint32_t tid, uint64_t from,
+		       uint64_t until)
+{
+	tally_stack_pages_read(pages, pid, tid, from, until);
+	tally_stack_pages_read(pages, pid, tid, from, until);
+}
+
 static void unused_pages_become_present(void **state)
 {
 	struct tally_stack_pages *pages = calloc(1, sizeof(*pages));
@@ -47,14 +55,15 @@ static void unused_pages_become_present(void **state)
 	(void)state;
 	assert_non_null(pages);
 	stack[0] = 1;
-	assert_false(is_present(stack + PAGE));
 	tally_stack_pages_read(pages, (uint32_t)getpid(), 1, from, from + 3 * PAGE);
+	assert_false(is_present(stack + PAGE));
+	end_copies(pages, (uint32_t)getpid(), 1, from, from + 3 * PAGE);
 	for (unsigned i = 1; i < 5; i++)
 		assert_true(is_present(stack + i * PAGE));
 	assert_false(is_present(stack + 5 * PAGE));
 	/* Its end is not passed. */
 	from = (uintptr_t)stack + 7 * PAGE;
-	tally_stack_pages_read(pages, (uint32_t)getpid(), 1, from, from + 65536);
+	end_copies(pages, (uint32_t)getpid(), 1, from, from + 65536);
 	assert_true(is_present(stack + 7 * PAGE));
 	munmap(stack, 8 * PAGE);
 	free(pages);
@@ -67,15 +76,12 @@ static void a_place_is_asked_once(void **state)
 
 	(void)state;
 	assert_non_null(pages);
-	tally_stack_pages_read(pages, (uint32_t)getpid(), 1, (uintptr_t)stack,
-			       (uintptr_t)stack + PAGE);
+	end_copies(pages, (uint32_t)getpid(), 1, (uintptr_t)stack, (uintptr_t)stack + PAGE);
 	assert_true(is_present(stack));
 	assert_int_equal(madvise(stack, PAGE, MADV_DONTNEED), 0);
-	tally_stack_pages_read(pages, (uint32_t)getpid(), 1, (uintptr_t)stack,
-			       (uintptr_t)stack + PAGE);
+	end_copies(pages, (uint32_t)getpid(), 1, (uintptr_t)stack, (uintptr_t)stack + PAGE);
 	assert_false(is_present(stack));
-	tally_stack_pages_read(pages, (uint32_t)getpid(), 2, (uintptr_t)stack,
-			       (uintptr_t)stack + PAGE);
+	end_copies(pages, (uint32_t)getpid(), 2, (uintptr_t)stack, (uintptr_t)stack + PAGE);
 	assert_true(is_present(stack)); /* another thread */
 	munmap(stack, 2 * PAGE);
 	free(pages);
@@ -90,12 +96,11 @@ static void files_are_not_read(void **state)
 	(void)state;
 	assert_non_null(pages);
 	assert_true(fd >= 0);
-	tally_stack_pages_read(pages, (uint32_t)getpid(), 1, (uintptr_t)file,
-			       (uintptr_t)file + 2 * PAGE);
+	end_copies(pages, (uint32_t)getpid(), 1, (uintptr_t)file, (uintptr_t)file + 2 * PAGE);
 	assert_false(is_present(file));
 	/* What is not there, and processes that are not. */
-	tally_stack_pages_read(pages, (uint32_t)getpid(), 1, 0, PAGE);
-	tally_stack_pages_read(pages, UINT32_MAX, 1, PAGE, 2 * PAGE);
+	end_copies(pages, (uint32_t)getpid(), 1, 0, PAGE);
+	end_copies(pages, UINT32_MAX, 1, PAGE, 2 * PAGE);
 	munmap(file, 2 * PAGE);
 	close(fd);
 	free(pages);
