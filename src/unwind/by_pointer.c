@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 #include "base/bytes.h"
+#include "unwind/code_walk.h"
 #include "unwind/unwind_state.h"
 
 /* --- as perf with libunwind --- */
@@ -130,19 +131,6 @@ static enum prologue prologue_at(const struct unwind_state *state)
 	return is_stub_arm64(state) ? FRAME_NOT_MADE : prologue_arm64(bytes);
 }
 
-/* _init and _fini of crti.o call what an object put between their parts: endbr64; sub $8,%rsp; a
- * call of __gmon_start__, if there is one; these calls. So nothing but 8 bytes is between the stack
- * pointer and the return address. Whether this is behind the first of these calls. */
-static bool is_crt_section(const struct unwind_state *state)
-{
-	static const uint8_t start[] = {0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x83, 0xec, 0x08};
-	uint8_t bytes[27]; /* up to there; nothing before it may be mapped */
-
-	return state->machine->pc == 16 && state->is_call && state->pc >= sizeof(bytes) &&
-	       !tally_unwind_read_code(state, state->pc - sizeof(bytes), bytes, sizeof(bytes)) &&
-	       !memcmp(bytes, start, sizeof(start));
-}
-
 /* The return address is in a register, or on top of the stack with `pushed` words before it. */
 static int without_frame(struct unwind_state *state, unsigned pushed, struct unwind_place *ret)
 {
@@ -190,14 +178,18 @@ int tally_unwind_by_pointer(struct unwind_state *state)
 
 	if (state->start->as_perf)
 		return as_perf(state);
-	prologue = prologue_at(state);
-	result = prologue == FRAME_MADE
-		     ? with_frame(state, &return_address)
-		     : without_frame(state, prologue == FRAME_POINTER_PUSHED, &return_address);
-	if (result == -ENODATA && is_crt_section(state)) {
-		state->cfa += state->machine->word;
-		result = without_frame(state, 0, &return_address);
+	result = state->is_call ? -ENODATA : tally_unwind_by_code(state, false, &return_address);
+	if (result) {
+		prologue = prologue_at(state);
+		result =
+		    prologue == FRAME_MADE
+			? with_frame(state, &return_address)
+			: without_frame(state, prologue == FRAME_POINTER_PUSHED, &return_address);
 	}
+	/* A frame pointer that leads nowhere is none: crti.o's code keeps none. */
+	if ((result == 1 || result == -ENODATA) && state->is_call &&
+	    !tally_unwind_by_code(state, true, &return_address))
+		result = 0;
 	if (result)
 		return result < 0 ? result : 0;
 	result = tally_unwind_place(state, &return_address, &pc);

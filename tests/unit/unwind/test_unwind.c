@@ -318,7 +318,7 @@ static void stubs_into_libraries_have_but_a_return_address(void **state)
 /* 15.2: code of no compiler's description, interrupted where its frame is half made. */
 static void a_frame_pointer_that_is_not_set_yet_is_not_used(void **state)
 {
-	static const uint8_t code[] = {0x90, 0x90, 0x90, 0x90, 0x55, 0x48, 0x89, 0xe5, 0x90, 0xc3};
+	static const uint8_t code[] = {0x90, 0x90, 0x90, 0x90, 0x55, 0x48, 0x89, 0xe5, 0xc9, 0xc3};
 	struct scene scene;
 
 	(void)state;
@@ -376,20 +376,134 @@ static void registers_below_the_stack_pointer_are_the_callers_already(void **sta
 /* 15.2: _init of crti.o, as it calls what an object put into .init. */
 static void the_caller_of_init_is_found_without_rules(void **state)
 {
-	static const uint8_t code[27] = {0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x83, 0xec, 0x08,
-					 0x48, 0x8b, 0x05, 0,    0,    0,    0,    0x48,
-					 0x85, 0xc0, 0x74, 0x02, 0xff, 0xd0, 0xe8};
+	/* sub $8,%rsp; call; add $8,%rsp; ret */
+	static const uint8_t code[] = {0x48, 0x83, 0xec, 0x08, 0xe8, 0,    0,
+				       0,    0,    0x48, 0x83, 0xc4, 0x08, 0xc3};
 	struct scene scene;
 
 	(void)state;
-	set_up(&scene, 0x1004);
-	memcpy(scene.code, code, sizeof(code));
-	made_function(&scene.made, 0x1000, 0x10, NULL, 0);
+	for (uint64_t pointer = 0; pointer < 2; pointer++) {
+		set_up(&scene, 0x1004);
+		memcpy(scene.code, code, sizeof(code));
+		made_function(&scene.made, 0x1000, 0x10, NULL, 0);
+		add_outermost(&scene);
+		scene.values[BP] = pointer;
+		scene.stack[0] = IMAGE_AT + 9;
+		scene.stack[2] = 0x1108;
+		EXPECT(&scene, 0x1004, IMAGE_AT + 8, 0x1107);
+	}
+}
+
+/* In code at IMAGE_AT so many words are between the stack pointer and the return address; the
+ * caller's frame pointer, by which its rules go, is in a word of the stack or unchanged. */
+static void expect_words(const uint8_t *code, size_t size, uint64_t at, unsigned words, int pointer)
+{
+	static const uint8_t by_pointer[] = {0x0c, 6, 16};
+	struct scene scene;
+
+	set_up(&scene, IMAGE_AT + at);
+	memcpy(scene.code, code, size);
+	made_function(&scene.made, 0x1040, 0x10, by_pointer, sizeof(by_pointer));
 	add_outermost(&scene);
-	scene.values[BP] = 1;
-	scene.stack[0] = IMAGE_AT + sizeof(code);
-	scene.stack[2] = 0x1108;
-	EXPECT(&scene, 0x1004, IMAGE_AT + sizeof(code) - 1, 0x1107);
+	scene.values[BP] = STACK_AT + 0x100;
+	if (pointer >= 0) {
+		scene.values[BP] = STACK_AT + 8 * (uint64_t)pointer;
+		scene.stack[pointer] = STACK_AT + 0x100;
+	}
+	scene.stack[words] = 0x1045;
+	scene.stack[0x108 / 8] = 0x1108;
+	EXPECT(&scene, IMAGE_AT + at, 0x1044, 0x1107);
+}
+#define WORDS(at, words, pointer) expect_words(code, sizeof(code), at, words, pointer)
+
+/* 15.1: what crtbegin.o and crti.o bring has no rules; at each instruction the code says it. */
+static void code_without_rules_is_followed_to_its_return(void **state)
+{
+	/* As __do_global_dtors_aux, with what it calls. */
+	static const uint8_t code[] = {
+	    0xf3, 0x0f, 0x1e, 0xfa,                /* 0: endbr64 */
+	    0x80, 0x3d, 0,    0,    0,    0, 0,    /* 4: cmpb $0,...(%rip) */
+	    0x75, 0x1a,                            /* 11: jne 39 */
+	    0x55,                                  /* 13: push %rbp */
+	    0x48, 0x83, 0x3d, 0,    0,    0, 0, 0, /* 14: cmpq $0,...(%rip) */
+	    0x48, 0x89, 0xe5,                      /* 22: mov %rsp,%rbp */
+	    0x74, 0x02,                            /* 25: je 29 */
+	    0xff, 0xd0,                            /* 27: call *%rax */
+	    0xe8, 0x06, 0,    0,    0,             /* 29: call 40 */
+	    0x90, 0x90, 0x90,                      /* 34 */
+	    0x5d, 0xc3,                            /* 37: pop %rbp; ret */
+	    0xc3,                                  /* 39: ret */
+	    0x48, 0x85, 0xc0,                      /* 40: test %rax,%rax */
+	    0x74, 0x02,                            /* 43: je 47 */
+	    0xff, 0xe0,                            /* 45: jmp *%rax */
+	    0xc3,                                  /* 47: ret */
+	    0x48, 0x83, 0xec, 0x08,                /* 48: sub $8,%rsp */
+	    0x48, 0x83, 0xc4, 0x08, 0xc3,          /* 52: add $8,%rsp; ret */
+	};
+
+	(void)state;
+	WORDS(0, 0, -1);
+	WORDS(4, 0, -1);
+	WORDS(11, 0, -1);
+	WORDS(13, 0, -1);
+	/* The word that was pushed is the caller's frame pointer, as the register yet. */
+	WORDS(14, 1, 0);
+	WORDS(22, 1, 0);
+	WORDS(25, 1, 0);
+	WORDS(27, 1, 0);
+	WORDS(29, 1, 0);
+	WORDS(34, 1, 0);
+	WORDS(37, 1, 0);
+	WORDS(38, 0, -1);
+	WORDS(39, 0, -1);
+	WORDS(40, 0, -1);
+	WORDS(43, 0, -1);
+	WORDS(47, 0, -1);
+	WORDS(48, 0, -1);
+	WORDS(52, 1, -1);
+	WORDS(56, 0, -1);
+}
+
+/* 15.1: lld writes no rules for the table of stubs. */
+static void stubs_are_followed_to_what_they_jump_to(void **state)
+{
+	static const uint8_t code[] = {
+	    0xff, 0x35, 0,    0x10, 0,    0, /* 0: push ...(%rip) */
+	    0xff, 0x25, 0x02, 0x10, 0,    0, /* 6: jmp *...(%rip) */
+	    0x0f, 0x1f, 0x40, 0,             /* 12 */
+	    0xff, 0x25, 0,    0x10, 0,    0, /* 16: jmp *...(%rip) */
+	    0x68, 1,    0,    0,    0,       /* 22: push $1 */
+	    0xe9, 0xe0, 0xff, 0xff, 0xff,    /* 27: jmp 0 */
+	};
+
+	(void)state;
+	WORDS(16, 0, -1);
+	WORDS(22, 0, -1);
+	WORDS(27, 1, -1);
+	WORDS(0, 1, -1);
+	WORDS(6, 2, -1);
+}
+
+/* Where code is not known to lead, the frame pointer says where the caller is. */
+static void code_that_leads_nowhere_is_not_followed(void **state)
+{
+	static const uint8_t code[] = {
+	    0x48, 0x89, 0xec, 0x5d, 0xc3,       /* 0: mov %rbp,%rsp; pop %rbp; ret */
+	    0x59, 0x51, 0xc3,                   /* 5: pop %rcx; push %rcx; ret */
+	    0xeb, 0xfe,                         /* 8: jmp 8 */
+	    0xe8, 0xf9, 0xff, 0xff, 0xff, 0xc3, /* 10: call 8; ret */
+	    0xe8, 0xfb, 0xff, 0xff, 0xff, 0xc3, /* 16: call 16; ret */
+	    0x50, 0xc3,                         /* 22: push %rax; ret */
+	    0x0f, 0x0b, 0xc3,                   /* 24: ud2; ret */
+	    0xc5, 0xf8, 0x77, 0xc3,             /* 27: vzeroupper; ret */
+	    0x48, 0x83, 0xec,                   /* 31: cut off */
+	};
+	static const uint8_t starts[] = {0, 5, 8, 10, 16, 22, 24, 27};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(starts); i++)
+		WORDS(starts[i], 3, 2);
+	expect_words(code + 31, 3, 0, 3, 2);
 }
 
 /* 15.1: a thread's start and a stack that was exchanged may look the same: callers know which. */
@@ -658,6 +772,9 @@ int main(void)
 	    cmocka_unit_test(a_frame_pointer_that_is_not_set_yet_is_not_used),
 	    cmocka_unit_test(registers_below_the_stack_pointer_are_the_callers_already),
 	    cmocka_unit_test(the_caller_of_init_is_found_without_rules),
+	    cmocka_unit_test(code_without_rules_is_followed_to_its_return),
+	    cmocka_unit_test(stubs_are_followed_to_what_they_jump_to),
+	    cmocka_unit_test(code_that_leads_nowhere_is_not_followed),
 	    cmocka_unit_test(a_return_address_of_zero_is_said),
 	    cmocka_unit_test(a_return_address_that_is_a_functions_start_is_of_the_outermost_frame),
 	    cmocka_unit_test(what_leads_to_itself_ends),
