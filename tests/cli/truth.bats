@@ -12,7 +12,7 @@ setup() {
 	[ "$(uname -m)" = x86_64 ] || skip "x86-64 alone"
 }
 
-# At least 99.9 of 100 chains are the true one, and none of the program's own functions has another.
+# Each chain is the true one; status 1: one is not, without a known cause.
 true_chains() { # compiler, options
 	command -v "$1" >/dev/null || skip "needs $1"
 	"$@" -o scenes "$scenes" 2>cc.err || skip "$1 cannot build it so: $(head -n1 cc.err)"
@@ -22,9 +22,7 @@ true_chains() { # compiler, options
 	cat out err
 	[ "$status" = 0 ]
 	[ "$(sed -n '1s/.* chains: \([0-9]*\) equal.*/\1/p' out)" -gt 5000 ]
-	sed -n '1s/.*; \([0-9.]*\) %$/\1/p' out | awk '$1 >= 99.9 {good = 1} END {exit !good}'
-	# What the compiler's own crtbegin.o and crti.o bring has no call frame information.
-	run -1 grep -E ' (short|wrong) in ' <(grep -vE ' in (_init|_fini|frame_dummy|__do_global_dtors_aux|(de)?register_tm_clones|0x[0-9a-f]+) ' out)
+	run -1 grep -E ' (short|wrong) in ' out
 }
 
 @test "15.1: the chain at each instruction is the true one: gcc -O2" {
@@ -39,7 +37,8 @@ true_chains() { # compiler, options
 	true_chains clang++ -O1 -static-pie
 }
 
-# At least 99.9 of 100 samples have the true chain; of so few as here one more may be another.
+# At least 99.9 of 100 samples have the true chain, and of the others the cause is known; of so few as here one more may be
+# another.
 true_recording() { # way of linking, compiler, options
 	command -v "$2" >/dev/null || skip "needs $2"
 	"$TALLY" record -q -N -g -e cpu-clock -o probe.data -- true 2>/dev/null || skip "events cannot be opened here"

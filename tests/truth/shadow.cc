@@ -68,7 +68,7 @@ struct base {
 	__attribute__((always_inline)) base(const struct shadow *copied)
 	{
 		before = stack_list;
-		list.depth = 0;
+		list.depth = list.restorer = list.exchanging = 0;
 		if (copied) {
 			for (uint64_t i = 0; i < copied->depth; i++)
 				list.calls[i] = copied->calls[i];
@@ -170,6 +170,7 @@ SCENE long s_catching()
 SCENE void s_handler(int)
 {
 	struct shadow *list = stack_list;
+	list->restorer = (uint64_t)__builtin_return_address(0);
 	struct shadow_call saved = list->calls[list->depth];
 	uint64_t depth = list->depth;
 	add((const void *)s_handler, __builtin_return_address(0));
@@ -179,6 +180,7 @@ SCENE void s_handler(int)
 }
 SCENE void s_handler_apart(int)
 {
+	stack_list->restorer = (uint64_t)__builtin_return_address(0);
 	base own(stack_list);
 	ENTER(s_handler_apart);
 	sink = sink + s_recursion(3);
@@ -195,6 +197,12 @@ SCENE void s_signals()
 
 // --- contexts ---
 static thread_local ucontext_t outer, inner;
+INSIDE void exchange(struct shadow *list, ucontext_t *from, ucontext_t *to)
+{
+	*(volatile uint64_t *)&list->exchanging = 1;
+	swapcontext(from, to);
+	*(volatile uint64_t *)&list->exchanging = 0;
+}
 SCENE void s_in_context()
 {
 	struct shadow *other = stack_list;
@@ -204,7 +212,7 @@ SCENE void s_in_context()
 	for (int i = 0; i < 3; i++) {
 		sink = sink + s_recursion(2);
 		stack_list = other;
-		swapcontext(&inner, &outer);
+		exchange(mine, &inner, &outer);
 		stack_list = mine;
 	}
 	stack_list = mine;
@@ -218,7 +226,7 @@ SCENE void s_contexts(char *memory)
 	inner.uc_link = &outer;
 	makecontext(&inner, s_in_context, 0);
 	for (int i = 0; i < 4; i++) {
-		swapcontext(&outer, &inner);
+		exchange(stack_list, &outer, &inner);
 		sink = sink + s_leaf(i);
 	}
 }

@@ -15,6 +15,8 @@ struct shadow_call {
 struct shadow {
 	uint64_t magic[2];
 	uint64_t tid, anchor; /* of the thread; where s_all() is */
+	uint64_t restorer;    /* what handlers of signals return to; 0: none ran yet */
+	uint64_t exchanging;  /* swapcontext() was called, and did not return yet */
 	volatile uint64_t depth;
 	uint64_t other_stack; /* so many of the calls are on another stack, which was left */
 	struct shadow_call calls[SHADOW_CALLS]; /* the outermost first */

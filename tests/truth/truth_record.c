@@ -13,7 +13,8 @@
  * about to begin or end; what is outside of the outermost call is the same in all samples of a kind
  * of thread. Where a handler has a stack of its own, the copy does not have the one below: the
  * chain must be right up to there, and is counted apart. Also apart are the few moments at which
- * the runtime of exceptions exchanges the stack. */
+ * the runtime of exceptions exchanges the stack. Status 1: a chain is wrong without a known cause.
+ */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -22,6 +23,21 @@
 #include <tally/abi.h>
 #include <tally/data.h>
 #include "shadow.h"
+
+/* Why a chain is wrong. */
+enum cause { UNEXPLAINED, EXCHANGING, HALF_RETURNED, CAUSES };
+static const char *const cause_names[] = {
+    [UNEXPLAINED] = "unexplained",
+    [EXCHANGING] = "swapcontext() or setcontext(), between two stacks",
+    [HALF_RETURNED] = "rt_sigreturn(), some registers are the interrupted code's already",
+};
+/* What handlers return to, up to behind its system call: mov $15,%rax; syscall, or mov x8,#139; svc
+ * #0. */
+#ifdef __aarch64__
+#define RESTORER_SIZE 8
+#else
+#define RESTORER_SIZE 9
+#endif
 
 #define SYMBOLS_MOST 65536
 #define TAILS_MOST   16
@@ -49,7 +65,7 @@ static struct state {
 		unsigned long count;
 	} misses[MISSES_MOST];
 	size_t miss_count;
-	unsigned long equal, apart, wrong, thrown, without;
+	unsigned long equal, apart, wrong, thrown, without, causes[CAUSES];
 	bool verbose;
 	uint64_t time; /* of the sample at hand */
 } all;
@@ -179,6 +195,13 @@ static bool is_thrown(const struct shadow *list, const uint64_t *frames, uint64_
 	return false;
 }
 
+static enum cause cause_of(const struct shadow *list, const uint64_t *frames, uint64_t count)
+{
+	if (count && list->restorer && frames[0] == list->restorer + RESTORER_SIZE)
+		return HALF_RETURNED;
+	return count && list->exchanging && !scene_of(list, frames[0]) ? EXCHANGING : UNEXPLAINED;
+}
+
 static void miss(const struct shadow *list, const uint64_t *frames, uint64_t count, const char *why)
 {
 	char text[160];
@@ -199,6 +222,7 @@ static void miss(const struct shadow *list, const uint64_t *frames, uint64_t cou
 		return;
 	}
 	all.wrong++;
+	all.causes[cause_of(list, frames, count)]++;
 	if (all.verbose)
 		printf("at %" PRIu64 ".%09" PRIu64 ": %s\n", all.time / 1000000000,
 		       all.time % 1000000000, text);
@@ -314,9 +338,12 @@ int main(int argc, char **argv)
 	       "%lu while an exception is on its way, %lu without a list; %.3f %%\n",
 	       judged, all.equal, all.apart, all.wrong, all.thrown, all.without,
 	       judged ? 100.0 * (double)(all.equal + all.apart) / (double)judged : 0.0);
+	for (size_t i = 0; i < CAUSES; i++)
+		if (all.causes[i])
+			printf("  %lu: %s\n", all.causes[i], cause_names[i]);
 	for (size_t i = 0; i < all.miss_count; i++)
 		printf("  %lu %s\n", all.misses[i].count, all.misses[i].text);
 	for (int i = 0; i < 2; i++)
 		tally_data_close(data[i]);
-	return 0;
+	return all.causes[UNEXPLAINED] > 0;
 }

@@ -5,9 +5,10 @@
  * Usage: truth_steps [-f] [-l N] [-n N] [-s N] PROGRAM [ARGUMENT]...
  * The program raises SIGSTOP where it is to be followed from; with -f it is followed from its first
  * instruction. Of instructions outside of the program's own file each Nth is compared (default:
- * 16). Prints how many chains were compared, equal, shorter than the truth, and wrong, and where
- * the unequal ones were; -l: at most N such places. With -s the first N unequal chains are printed,
- * and the true ones.
+ * 16). Prints how many chains were compared, equal, shorter than the truth, and wrong, how many
+ * of the others have which cause, and where they were; -l: at most N such places. With -s the first
+ * N unequal chains are printed, and the true ones. Status 1: a chain is unequal without a known
+ * cause.
  *
  * The true chain: a call pushes a return address, which is gone once the stack pointer is above it;
  * a signal's handler stands on what it interrupted. Each stack is a mapping of its own. While
@@ -36,8 +37,6 @@
 #define REGIONS_MOST 16
 #define CALLS_MOST   8192
 #define MISSES_MOST  4096
-/* Instructions for which the truth is unknown once the stack was exchanged. */
-#define EXCHANGE_STEPS 40
 
 struct map {
 	uint64_t start, end, offset;
@@ -58,16 +57,27 @@ struct region { /* a stack */
 
 enum outcome { EQUAL, SHORT, WRONG, UNKNOWN, OUTCOMES };
 
+/* Why a chain is not equal; from OVERWRITTEN on the truth is unknown. */
+enum cause { UNEXPLAINED, NO_RULES, OVERWRITTEN, EXCHANGING, CAUSES };
+static const char *const cause_names[] = {
+    [UNEXPLAINED] = "unexplained",
+    [NO_RULES] = "code without call frame information",
+    [OVERWRITTEN] = "a return address on the stack was overwritten",
+    [EXCHANGING] = "code that puts registers of another frame in place",
+};
+
 struct miss {
 	char where[96];
 	unsigned long count;
 	enum outcome outcome;
+	enum cause cause;
 };
 
 static struct state {
 	pid_t pid;
 	const char *program;
 	struct tally_image_store *store;
+	struct tally_chain_images *images;
 	struct tally_chain_maker *maker;
 	struct map maps[MAPS_MOST];
 	size_t map_count;
@@ -75,10 +85,9 @@ static struct state {
 	struct region regions[REGIONS_MOST];
 	size_t region_count;
 	struct region *current;
-	unsigned uncertain; /* steps yet */
 	uint8_t stack[COPY_MOST];
 	size_t stack_size;
-	unsigned long counts[OUTCOMES], steps, every;
+	unsigned long counts[OUTCOMES], causes[CAUSES], steps, every;
 	struct miss misses[MISSES_MOST];
 	size_t miss_count;
 	unsigned long shown;
@@ -211,14 +220,7 @@ static void follow(const struct user_regs_struct *before, const struct user_regs
 
 	if (!region)
 		return;
-	if (region != all.current) {
-		/* A new stack that nothing was called on: what is there was put there. */
-		if (all.current && !signal)
-			all.uncertain = EXCHANGE_STEPS;
-		all.current = region;
-	}
-	if (after->rsp > before->rsp + 4096)
-		all.uncertain = EXCHANGE_STEPS; /* longjmp, exceptions, sigreturn */
+	all.current = region;
 	while (region->count && region->calls[region->count - 1].slot < after->rsp)
 		region->count--;
 	if (signal) {
@@ -298,8 +300,31 @@ static bool is_exchanging(uint64_t address)
 	return false;
 }
 
+static bool has_rules(uint64_t address)
+{
+	const struct map *map = map_at(address);
+	uint64_t place = map ? address - map->start + map->offset : 0, in_file;
+	const struct tally_chain_image *image =
+	    map && map->image ? tally_chain_images_get(all.images, map->image, place) : NULL;
+
+	return image && image->cfi && !tally_frame_info_address(&image->info, place, &in_file) &&
+	       tally_cfi_find(image->cfi, in_file) != &tally_cfi_none;
+}
+
+/* Of an unequal chain whose innermost frames, so many, are right. */
+static enum cause cause_of(const struct region *region, const struct user_regs_struct *regs,
+			   size_t same)
+{
+	if (!is_intact(region, regs->rsp))
+		return OVERWRITTEN;
+	if (is_exchanging(true_frame(region, regs->rip, 0)) ||
+	    (region->count && is_exchanging(true_frame(region, regs->rip, 1))))
+		return EXCHANGING;
+	return same && !has_rules(true_frame(region, regs->rip, same - 1)) ? NO_RULES : UNEXPLAINED;
+}
+
 static enum outcome judge(const struct tally_chain *chain, const struct region *region,
-			  const struct user_regs_struct *regs)
+			  const struct user_regs_struct *regs, enum cause *ret_cause)
 {
 	const uint64_t *frames = chain->words + chain->unwound;
 	size_t count = chain->count - chain->unwound, expected = region->count + 1, same = 0;
@@ -315,27 +340,28 @@ static enum outcome judge(const struct tally_chain *chain, const struct region *
 	else if (count > expected && region == all.regions)
 		outcome =
 		    WRONG; /* below a context's first function is what makecontext() put there */
-	if (outcome != EQUAL &&
-	    (all.uncertain || !is_intact(region, regs->rsp) ||
-	     is_exchanging(true_frame(region, regs->rip, 0)) ||
-	     (region->count && is_exchanging(true_frame(region, regs->rip, 1)))))
-		outcome = UNKNOWN;
-	return outcome;
+	if (outcome == EQUAL)
+		return EQUAL;
+	*ret_cause = cause_of(region, regs, same);
+	return *ret_cause >= OVERWRITTEN ? UNKNOWN : outcome;
 }
 
-static void note_miss(enum outcome outcome, const struct tally_chain *chain,
+static void note_miss(enum outcome outcome, enum cause cause, const struct tally_chain *chain,
 		      const struct region *region, uint64_t pc)
 {
 	char where[96];
 	size_t i = 0;
 
 	name_of(pc, where, sizeof(where));
+	all.causes[cause]++;
 	while (i < all.miss_count &&
-	       (all.misses[i].outcome != outcome || strcmp(all.misses[i].where, where) != 0))
+	       (all.misses[i].outcome != outcome || all.misses[i].cause != cause ||
+		strcmp(all.misses[i].where, where) != 0))
 		i++;
 	if (i < MISSES_MOST) {
 		memcpy(all.misses[i].where, where, sizeof(where));
 		all.misses[i].outcome = outcome;
+		all.misses[i].cause = cause;
 		if (i == all.miss_count)
 			all.miss_count++;
 		if (!all.misses[i].count++ && all.shown && all.shown--) {
@@ -383,12 +409,13 @@ static void compare(const struct user_regs_struct *regs)
 {
 	struct tally_chain chain;
 	enum outcome outcome;
+	enum cause cause;
 
 	make_chain(regs, &chain);
-	outcome = judge(&chain, all.current, regs);
+	outcome = judge(&chain, all.current, regs, &cause);
 	all.counts[outcome]++;
 	if (outcome != EQUAL)
-		note_miss(outcome, &chain, all.current, regs->rip);
+		note_miss(outcome, cause, &chain, all.current, regs->rip);
 }
 
 /* Runs a system call that changes mappings; the next look-up reads them again. */
@@ -467,8 +494,8 @@ static int run(bool from_start)
 		if (ptrace(PTRACE_GETREGS, all.pid, NULL, &after))
 			fail("PTRACE_GETREGS");
 		all.steps++;
-		all.uncertain -= all.uncertain > 0;
-		follow(&before, &after, signal != 0);
+		/* SIGSTOP has no handler. */
+		follow(&before, &after, signal && after.rsp + 128 < before.rsp);
 		before = after;
 		signal = WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
 	}
@@ -485,7 +512,6 @@ int main(int argc, char **argv)
 {
 	static const char *const names[] = {"equal", "short", "wrong", "unknown"};
 	const struct tally_image_options options = {.size = sizeof(options), .cache_dir = ""};
-	struct tally_chain_images *images;
 	static char program[4096];
 	int option, status;
 	unsigned long judged, listed = MISSES_MOST;
@@ -507,8 +533,8 @@ int main(int argc, char **argv)
 	if (optind >= argc || !realpath(argv[optind], program))
 		return 2;
 	all.program = program;
-	if (tally_image_store_new(&options, &all.store) || tally_chain_images_new(&images) ||
-	    tally_chain_maker_new(images, CALLS_MOST, &all.maker))
+	if (tally_image_store_new(&options, &all.store) || tally_chain_images_new(&all.images) ||
+	    tally_chain_maker_new(all.images, CALLS_MOST, &all.maker))
 		return 2;
 	all.pid = fork();
 	if (!all.pid) {
@@ -528,16 +554,19 @@ int main(int argc, char **argv)
 	       all.steps, judged, all.counts[EQUAL], all.counts[SHORT], all.counts[WRONG],
 	       all.counts[UNKNOWN],
 	       judged ? 100.0 * (double)all.counts[EQUAL] / (double)judged : 0.0);
+	for (size_t i = 0; i < CAUSES; i++)
+		if (all.causes[i])
+			printf("  %lu: %s\n", all.causes[i], cause_names[i]);
 	qsort(all.misses, all.miss_count, sizeof(*all.misses), by_count);
 	for (size_t i = 0; i < all.miss_count && i < listed; i++)
 		printf("  %lu %s in %s\n", all.misses[i].count, names[all.misses[i].outcome],
 		       all.misses[i].where);
 	tally_chain_maker_free(all.maker);
-	tally_chain_images_free(images);
+	tally_chain_images_free(all.images);
 	tally_image_store_free(all.store);
 	if (status)
 		printf("  the program ended with %d\n", status);
-	return status ? 2 : 0;
+	return status ? 2 : all.causes[UNEXPLAINED] > 0;
 }
 
 #else
