@@ -1,7 +1,7 @@
 // A program that keeps its true call stack in memory: where each stack begins there is a list of the calls on it, so that
 // the copy of the stack that a sample has holds the truth of the same moment.  See truth_record.c.
 //
-// Usage: shadow SECONDS.  Functions whose names begin with "s_" are in the list, from their first statements to their last.
+// Usage: shadow SECONDS, of CPU time.  Functions whose names begin with "s_" are in the list, from their first statements to their last.
 // -DTAIL: the compiler makes jumps of calls in last place.  -DPART: only what is in the library; -DMAIN: only main().
 #include <alloca.h>
 #include <pthread.h>
@@ -369,10 +369,11 @@ static char *guarded(size_t size)
 }
 
 static double until;
-static double now()
+// Of all threads together: a busy machine costs no samples.
+static double cpu_time()
 {
 	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
@@ -386,7 +387,7 @@ SCENE void s_thread()
 	stack.ss_sp = guarded(65536);
 	stack.ss_size = 65536;
 	sigaltstack(&stack, nullptr);
-	while (now() < until) {
+	while (cpu_time() < until) {
 		sink = sink + s_recursion(12) + s_tail_a(2) + s_alloca(300) + s_aligned(4) + s_catching();
 		s_signals();
 		s_contexts(memory);
@@ -402,7 +403,7 @@ SCENE void s_all(double seconds)
 {
 	struct sigaction action = {};
 	pthread_t threads[2];
-	until = now() + seconds;
+	until = cpu_time() + seconds;
 	action.sa_handler = s_handler;
 	sigaction(SIGUSR1, &action, nullptr);
 	action.sa_handler = s_handler_apart;
