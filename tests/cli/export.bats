@@ -232,6 +232,27 @@ agree_with_others() { # recording
 	[[ $output = "version 61"*"thread 10 10 prog 13 0"* ]]
 }
 
+@test "chrome: a function that stays on the stack is one slice, over all pieces that threads make" {
+	{
+		sed -n '1,/^map 10/p' prog.txt
+		echo 'period 1000000'
+		for _ in $(seq 8); do # a piece has 512 samples
+			grep '^sample 10' prog.txt | sed -n 1p
+			echo 'times 299'
+			grep '^sample 10' prog.txt | sed -n 2p
+			echo 'times 299'
+		done
+	} | python3 "$BATS_TEST_DIRNAME/recording.py" long.data chains
+	"$TALLY" export --to chrome --no-inline -f -o long.chrome long.data
+	run -0 python3 -c 'import json
+events = [event for event in json.load(open("long.chrome"))["traceEvents"] if event["ph"] == "X"]
+of = lambda name: [event for event in events if event["name"] == name]
+args = [event["args"] for event in events if "args" in event]
+end = max(event["ts"] + event["dur"] for event in events)
+print(len(of("main")), of("main")[0]["ts"], of("main")[0]["dur"] == end, sum(one["samples"] for one in args), len(of("leaf")))'
+	[ "$output" = "1 0.0 True 4800 16" ]
+}
+
 @test "a recording without samples, and a damaged one, are exported" {
 	for format in $FORMATS; do
 		"$TALLY" export --to "$format" -f -o "empty.$format" empty.data

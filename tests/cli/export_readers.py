@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Prints the sums of functions that programs of others find in what `tally export` wrote, as export.py compares them:
-{"function": [self, with what it calls]} as JSON.
+{"function": [self, with what it calls]} as JSON, a line for each file.
 
-    export_readers.py speedscope PACKAGES FILE     speedscope's importer, in headless Chromium
-    export_readers.py firefox PACKAGES FILE        the Firefox Profiler's command
-    export_readers.py otlp SCHEMAS FILE            protoc, by OpenTelemetry's published schema
-    export_readers.py perfetto SCHEMAS FILE        protoc, by Perfetto's
+    export_readers.py speedscope PACKAGES FILE...  speedscope's importer, in headless Chromium
+    export_readers.py firefox PACKAGES FILE...     the Firefox Profiler's command
+    export_readers.py otlp SCHEMAS FILE...         protoc, by OpenTelemetry's published schema
+    export_readers.py perfetto SCHEMAS FILE...     protoc, by Perfetto's
 
 PACKAGES: the folder with node_modules (tools/install-export-readers).  SCHEMAS: the folder with opentelemetry/proto/... and
 protos/perfetto/trace/perfetto_trace.proto, as their projects publish them.
@@ -37,7 +37,7 @@ SUMS = """importer("made.json", "%s").then((group) => {
 })"""
 
 
-def speedscope(packages, path):
+def speedscope(packages, *paths):
     """The program's own function that makes a profile of a file's text is in the one script of its page, without a name that
     others could use: it gets one."""
     release = os.path.join(packages, "node_modules", "speedscope", "dist", "release")
@@ -55,7 +55,8 @@ def speedscope(packages, path):
             tab = chromium.tab()
             tab.do("Page.navigate", url=f"file://{folder}/index.html")
             tab.wait("typeof importer !== 'undefined'", 120)
-            return tab.run(SUMS % base64.b64encode(open(path, "rb").read()).decode())
+            for path in paths:
+                yield tab.run(SUMS % base64.b64encode(open(path, "rb").read()).decode())
         finally:
             chromium.close()
 
@@ -181,6 +182,15 @@ def perfetto(packages, path):
     return summed(samples)
 
 
+def each(reader):
+    def read(folder, *paths):
+        for path in paths:
+            yield reader(folder, path)
+
+    return read
+
+
 if __name__ == "__main__":
-    readers = {"speedscope": speedscope, "firefox": firefox, "otlp": otlp, "perfetto": perfetto}
-    json.dump(readers[sys.argv[1]](*sys.argv[2:4]), sys.stdout)
+    readers = {"speedscope": speedscope, "firefox": each(firefox), "otlp": each(otlp), "perfetto": each(perfetto)}
+    for made in readers[sys.argv[1]](*sys.argv[2:]):
+        print(json.dumps(made), flush=True)

@@ -82,6 +82,58 @@ static void more_workers_than_pieces(void **state)
 		assert_int_equal(atomic_load(&job.times[k]), k < 3);
 }
 
+struct turns {
+	struct job job;
+	size_t taken, fail_at; /* PIECES: never */
+	bool wrong_order;
+};
+
+static int work_turn(void *context, unsigned worker, size_t piece)
+{
+	struct turns *turns = context;
+
+	return work(&turns->job, worker, piece);
+}
+
+static int take(void *context, unsigned worker, size_t piece)
+{
+	struct turns *turns = context;
+
+	turns->wrong_order |= piece != turns->taken++ || worker >= turns->job.workers ||
+			      !atomic_load(&turns->job.times[piece]);
+	return piece == turns->fail_at ? -ENOSPC : 0;
+}
+
+static void pieces_are_taken_in_turn(void **state)
+{
+	static const struct {
+		unsigned workers;
+		size_t fail_run, fail_take, taken;
+		int result;
+	} cases[] = {
+	    {1, PIECES, PIECES, PIECES, 0}, {4, PIECES, PIECES, PIECES, 0},
+	    {4, 10, PIECES, 10, -EIO},      {1, PIECES, 20, 21, -ENOSPC},
+	    {4, PIECES, 20, 21, -ENOSPC},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		static struct turns turns;
+
+		turns = (struct turns){
+		    .job = {.workers = cases[i].workers, .fail_at = cases[i].fail_run},
+		    .fail_at = cases[i].fail_take,
+		};
+		assert_int_equal(
+		    tally_pool_run_in_turn(cases[i].workers, PIECES, work_turn, take, &turns),
+		    cases[i].result);
+		assert_false(turns.wrong_order);
+		/* Of pieces before one that cannot be made, some may not have been taken yet. */
+		assert_true(turns.taken <= cases[i].taken);
+		assert_true(cases[i].result == -EIO || turns.taken == cases[i].taken);
+	}
+}
+
 static void width_is_at_least_one(void **state)
 {
 	(void)state;
@@ -93,7 +145,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(every_piece_once),         cmocka_unit_test(no_pieces_is_no_work),
 	    cmocka_unit_test(a_failure_stops_the_rest), cmocka_unit_test(more_workers_than_pieces),
-	    cmocka_unit_test(width_is_at_least_one),
+	    cmocka_unit_test(pieces_are_taken_in_turn), cmocka_unit_test(width_is_at_least_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
