@@ -33,7 +33,7 @@ function create(page) {
 			if (kind === NEVER && !((summary.events || [])[i] || {}).samples) return null;
 			const of = (summary.events || [])[i] || {}, unit = recording.text(recording.event.unit[i]);
 			const warn = (part, whole) => part > 0 && part / whole > 0.01 ? "number warn" : "number";
-			return make("tr", null, make("th", { scope: "row" }, make("bdi", null, recording.text(recording.event.name[i]))),
+			return make("tr", null, make("th", { scope: "row", title: tally.format.head(recording.text(recording.event.name[i]), 2500) }, make("bdi", null, recording.text(recording.event.name[i]))),
 				make("td", { class: "number" }, tally.format.count(of.samples || 0)),
 				make("td", { class: "number" }, tally.format.weight(of.weight || 0, unit)),
 				make("td", { class: warn(of.unknown, of.weight) }, tally.format.share(of.unknown || 0, of.weight || 0)),

@@ -34,12 +34,26 @@ void tally_page_functions_plan(struct page_tables *tables, const struct page_sou
 	tables->nameless_count = nameless > NAMELESS_MOST ? nameless : 0;
 }
 
-/* Whether all such addresses of an image are one function. */
+/* How names of code that was made at run time begin and end: image/image_kind.h. */
+static bool is_made(const char *name)
+{
+	size_t length = strlen(name);
+
+	return !strncmp(name, "[JIT]", 5) || !strncmp(name, "jitted-", 7) ||
+	       (!strncmp(name, "perf-", 5) && length > 4 && !strcmp(name + length - 4, ".map")) ||
+	       (!strncmp(name, "jit-", 4) && length > 5 && !strcmp(name + length - 5, ".dump"));
+}
+
+/* Whether all such addresses of an image are one function: where there are too many, and those of
+ * code that was made at run time, in which nothing says where functions begin, so that each
+ * instruction would have stacks of its own. */
 static bool is_one_of_many(const struct page_functions *functions, uint32_t place)
 {
+	const struct tally_places *places = &functions->places;
 	struct tally_frame facts;
 
-	if (!functions->tables->nameless_count)
+	if (!functions->tables->nameless_count &&
+	    !is_made(places->dsos.text[places->dso_of[place]]))
 		return false;
 	facts = tally_session_frame(functions->session, place);
 	return is_nameless(&facts);
@@ -78,16 +92,6 @@ void tally_page_functions_done(struct page_functions *functions)
 	free(functions->of_dso);
 	free(functions->shared);
 	*functions = (struct page_functions){0};
-}
-
-/* How names of code that was made at run time begin and end: image/image_kind.h. */
-static bool is_made(const char *name)
-{
-	size_t length = strlen(name);
-
-	return !strncmp(name, "[JIT]", 5) || !strncmp(name, "jitted-", 7) ||
-	       (!strncmp(name, "perf-", 5) && length > 4 && !strcmp(name + length - 4, ".map")) ||
-	       (!strncmp(name, "jit-", 4) && length > 5 && !strcmp(name + length - 5, ".dump"));
 }
 
 static enum page_kind kind_of(const struct tally_frame *frame)

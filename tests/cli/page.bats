@@ -85,6 +85,24 @@ print(f"{first // 10**9}.{first % 10**9:09},{(last - 1) // 10**9}.{(last - 1) % 
 	done
 }
 
+@test "18: code made at run time without names is one function, whatever the address" {
+	{
+		echo comm 10 made
+		echo map 10 1000 1000 0 /nowhere/app
+		echo map 10 100000 1000 0 //anon
+		for at in 100010 100020 100030; do echo "sample 10 $at user $at $((${at%0} + 100))0 1020"; done
+		echo "sample 10 1010 user 1010 100044 1020"
+	} | make_recording made.data chains
+	"$TALLY" report --html=made.html -i made.data
+	page check made.html
+	page functions made.html >sums
+	cat sums
+	[ "$(grep -c 'JIT' sums)" -eq 1 ]
+	grep -qF 'cpu-clock:HG [JIT] tid 10 [unknown] 3000 4000 3' sums
+	"$TALLY" report --json -s dso,sym -i made.data >made.json
+	page agree made.html made.json
+}
+
 @test "18: more addresses without a name than anybody reads are one function of each binary, and a note says so" {
 	{ # each chain goes through an address of its own
 		echo comm 10 lost

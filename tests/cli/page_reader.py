@@ -119,11 +119,14 @@ def reported(path):
     for event in report["events"]:
         for row in event["rows"]:
             key = (event["event"], row["dso"], re.sub(r"^\[.\] ", "", row["symbol"]))
+            made = re.match(r"\[JIT\]|perf-.*\.map$", row["dso"]) and re.match("0x[0-9a-f]+$", key[2])
+            if made:  # the page has one function of them, and reports no total of it
+                key = (*key[:2], "[unknown]")
             known = sums.setdefault(key, [0, (0, 0), 0])
             known[0] += row["period"]
             known[2] += row["sample"]
             share, whole = row.get("overhead_children"), event["period"]
-            known[1] = (known[1][0] + share * whole / 100, known[1][1] + 0.000051 / 100 * whole) if share is not None else None
+            known[1] = (known[1][0] + share * whole / 100, known[1][1] + 0.000051 / 100 * whole) if share is not None and not made else None
     return sums
 
 

@@ -425,4 +425,12 @@ def accessible(bench: Bench):
     serious(tab, "a recording without samples")
 
 
+@case
+def long_event(bench: Bench):
+    """the numbers of an event with a long name are in view on a phone"""
+    tab = bench.open("names", "#view=summary", width=390, height=844, phone=True)
+    same(tab.run("""(() => { const table = document.querySelector('.events'), around = table.parentElement;
+        return around.scrollWidth <= around.clientWidth && table.querySelector('tbody td').getBoundingClientRect().right < 390; })()"""), True)
+
+
 run()
