@@ -4,6 +4,9 @@
 const { make, clear } = tally.dom;
 const TOP = 10, NEVER = 3; // the kind of events that only carry records beside samples
 
+// Numbers stay on one line with their units.
+const together = (text) => text.replace(/([0-9]) (%|[nµm]?s\b)/g, "$1\u00a0$2");
+
 function create(page) {
 	const { analysis, store } = page, { recording } = analysis, { summary } = recording;
 	const facts = make("dl", { class: "fact-list" });
@@ -54,7 +57,7 @@ function create(page) {
 			() => largest(threads.rows(), analysis.byThread(store.now))),
 	];
 	const hotLines = lines(page, top), waits = tally.waits.table(page, top);
-	const sentence = summary.sentence ? make("p", { class: "sentence" }, make("bdi", null, tally.format.plain(summary.sentence))) : null;
+	const sentence = summary.sentence ? make("p", { class: "sentence" }, make("bdi", null, together(tally.format.plain(summary.sentence)))) : null;
 	const element = make("section", { class: "view view-summary", "aria-label": "Summary" },
 		sentence,
 		make("div", { class: "cards" },
@@ -97,9 +100,16 @@ function lines(page, top) {
 		const mask = analysis.events(store.now).mask, rows = [];
 		whole = 0;
 		for (const [i, one] of (recording.summary.events || []).entries()) if (mask[i]) whole += one.weight || 0;
-		for (let i = 0; i < line.count; i++) if (mask[line.event[i]] && line.self[i] >= whole / 1000) rows.push(i);
+		let known = 0;
+		for (let i = 0; i < line.count; i++) {
+			if (!mask[line.event[i]]) continue;
+			known += line.self[i];
+			if (line.self[i] >= whole / 1000) rows.push(i);
+		}
+		// Lines of a small part would only say where debug information happens to be.
+		if (known < whole / 10) return [];
 		return rows.sort((a, b) => line.self[b] - line.self[a]).slice(0, TOP);
-	}, () => "The hottest functions have no known lines: they were built without debug information (-g).");
+	}, () => "Most of the hottest functions have no known lines: they were built without debug information (-g).");
 	recording.later("line").then((got) => {
 		line = got;
 		if (table.element.isConnected) table.update();

@@ -81,7 +81,10 @@ function create(page) {
 		all.rows.forEach((row, at) => {
 			const one = line(at);
 			one.who = row.who;
-			one.name.textContent = state.strips === "cpu" ? `CPU ${row.id}` : state.strips === "thread" ? recording.threadName(row.id) : recording.processName(row.id);
+			const text = state.strips === "cpu" ? `CPU ${row.id}` : state.strips === "thread" ? recording.threadName(row.id) : recording.processName(row.id);
+			// Where there is no room, the name is cut, not the number: many are called the same.
+			const cut = text.lastIndexOf(" ");
+			one.name.replaceChildren(make("span", null, text.slice(0, cut)), make("span", null, text.slice(cut)));
 			one.share.textContent = tally.format.percent(row.share);
 			one.press.setAttribute("aria-pressed", String(state.who === row.who));
 			one.press.style.width = `${labelWide() - 8}px`;

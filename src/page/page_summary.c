@@ -49,18 +49,33 @@ static const char *option_value(const struct tally_data_info *info, size_t at, c
 	return !strncmp(text, letter, 2) && text[2] >= '0' && text[2] <= '9' ? text + 2 : NULL;
 }
 
-/* The name of the first of these processes ("5,6,7"); NULL: it has no samples. */
-static const char *process_name(const struct page_tables *tables, const char *pid)
+static const char *name_of(const struct page_tables *tables, unsigned long pid)
 {
-	char *end;
-	unsigned long wanted = strtoul(pid, &end, 10);
 	const char *name = NULL;
 
-	for (uint32_t i = 0; i < tables->thread_count && (!*end || *end == ','); i++) {
+	for (uint32_t i = 0; i < tables->thread_count; i++) {
 		const struct page_thread *thread = &tables->threads[i];
 
-		if (thread->pid == wanted && (!name || thread->tid == wanted))
+		if (thread->pid == pid && (!name || thread->tid == pid))
 			name = tables->strings.text[thread->comm];
+	}
+	return name;
+}
+
+/* The name of the first of these processes ("5,6,7") that has samples; NULL: none has. */
+static const char *process_name(const struct page_tables *tables, const char *pids)
+{
+	const char *name = NULL;
+	char *end;
+
+	for (; !name; pids = end + 1) {
+		unsigned long pid = strtoul(pids, &end, 10);
+
+		if (end == pids || (*end && *end != ','))
+			break;
+		name = name_of(tables, pid);
+		if (!*end)
+			break;
 	}
 	return name;
 }

@@ -157,7 +157,12 @@ page_is_right() {
 	sleeper=$!
 	run -0 "$TALLY" record -q -g --off-cpu -p "$sleeper" -o running.data -- sleep 0.2
 	run -0 "$TALLY" record -q -a -o all.data -- sleep 0.2
-	kill "$sleeper"
+	sh -c 'while :; do :; done' &
+	busy=$!
+	"$TALLY" record -q -g -p "$sleeper,$busy" -o both.data -- sleep 0.2
+	kill "$sleeper" "$busy"
+	"$TALLY" report --html=both.html -i both.data
+	page summary both.html | grep -qE '"title": "both.data: [a-z]*sh, 2 processes"'
 	for recording in running all; do "$TALLY" report --html=$recording.html -i $recording.data; done
 	page summary running.html | grep -qE "\"title\": \"running.data: (sleep, )?process $sleeper\""
 	page summary all.html | grep -qF '"title": "all.data: the whole system during sleep 0.2"'

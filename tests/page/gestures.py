@@ -426,6 +426,24 @@ def accessible(bench: Bench):
 
 
 @case
+def strip_numbers(bench: Bench):
+    """where strips have little room their names are cut, and the numbers are in view"""
+    tab = bench.open("names", "#view=time", width=390, height=844, phone=True)
+    same(tab.run("""(() => [...document.querySelectorAll('.strip-name')].filter((one) => { const number = one.querySelector('bdi').lastChild, place = number.getBoundingClientRect();
+        return !/^ [0-9]+$/.test(number.textContent) || place.width < 5 || place.right > one.getBoundingClientRect().right; }).length)()"""), 0)
+
+
+@case
+def few_lines(bench: Bench):
+    """lines of less than a tenth of the time are not called the hottest ones"""
+    tab = bench.open("known", "#view=summary")
+    tab.wait("[...document.querySelectorAll('.card')].some((one) => /Hottest lines[^]*[.]c:[0-9]/.test(one.innerText))")
+    tab.run("tally.page.analysis.recording.later('line').then((line) => { line.self.fill(0); line.self[0] = 1e8; tally.page.store.set({ who: 't0' }); })")
+    tab.next_frame()
+    true("no known lines" in tab.run("document.querySelector('.view-summary').innerText"), tab.run("document.querySelector('.view-summary').innerText"))
+
+
+@case
 def long_event(bench: Bench):
     """the numbers of an event with a long name are in view on a phone"""
     tab = bench.open("names", "#view=summary", width=390, height=844, phone=True)
