@@ -40,7 +40,7 @@ wrong() { # status, words of the message, arguments
 	"$TALLY" script -i named.data -F ip,dso >named.txt
 	grep -qx $'\t         15a0b40 (\[anon:v8\])' named.txt
 	grep -qx $'\t    7f0000000010 (/tmp/perf-7.map)' named.txt
-	! command -v perf >/dev/null || perf script -i named.data -F ip,dso 2>/dev/null | diff -w - named.txt
+	if command -v perf >/dev/null; then perf script -i named.data -F ip,dso 2>/dev/null | diff -w - named.txt; fi
 }
 
 @test "srcline of a module without lines counts from where the module was loaded, as in perf" {
@@ -48,7 +48,7 @@ wrong() { # status, words of the message, arguments
 		'sample 7 ffffffffc033ab78' 'sample 7 ffffffff81000010' | python3 "$BATS_TEST_DIRNAME/recording.py" module.data
 	"$TALLY" script -i module.data -F ip,srcline >module.txt
 	grep -qx '  \[sixthfs\]\[27b78\]' module.txt
-	! command -v perf >/dev/null || perf script -i module.data -F ip,srcline 2>/dev/null | diff -w - module.txt
+	if command -v perf >/dev/null; then perf script -i module.data -F ip,srcline 2>/dev/null | diff -w - module.txt; fi
 }
 
 @test "mistakes in -F are reported in one line, before anything is read" {
