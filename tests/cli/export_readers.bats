@@ -4,10 +4,10 @@ bats_require_minimum_version 1.5.0
 
 load hostile_program
 
-# Of few threads each, as the Firefox Profiler is asked for them one by one.
-OTHERS_OF_CORPUS="__single-event-single-process.perf.data __perf.data.singleprocess-3.8
-	__perf.data.remmap-3.2 __perf_with_generic_git_symbols.data __perf_with_ip_zero_in_callchain.data
-	__perf_with_callchain_record.data __perf.data.piped.ctx_switch_namespaces-4.14 __perf_no_unwind.data"
+# Of few threads each: the Firefox Profiler is started again for each file, and asked for one thread at a time.
+OTHERS_OF_CORPUS="__perf.data.remmap-3.2 __perf_with_generic_git_symbols.data __perf_with_callchain_record.data
+	__perf_with_kernel_symbols_available_true.data __perf_with_mini_debug_info.data __perf_merge1.data
+	__fibo.compressed2.pipe.data __ro_sample.perf"
 
 setup_file() {
 	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
@@ -61,7 +61,7 @@ recordings() {
 	done
 }
 
-# All recordings in a format, as another program has them; arguments: format, where that program or its schema is.
+# Recordings in a format, as another program has them; arguments: format, where that program or its schema is, how many of them.
 agree() {
 	local file count=0 sums
 	rm -f out.*
@@ -69,7 +69,7 @@ agree() {
 		count=$((count + 1))
 		"$TALLY" report -s symbol --json --no-inline --percentage relative -i "$file" >"report.$count" 2>/dev/null
 		"$TALLY" export --to "$1" --no-inline --no-lines -f -o "out.$count" "$file"
-	done < <(recordings)
+	done < <(recordings | head -n "${3:-100}")
 	python3 "$READERS" "$1" "$2" $(seq -f out.%g "$count") >sums.json
 	while read -r sums; do
 		count=$((count - 1))
@@ -90,7 +90,7 @@ agree() {
 
 @test "the Firefox Profiler has the report's sums" {
 	need_packages
-	agree firefox "$PACKAGES"
+	agree firefox "$PACKAGES" 5 # of which it takes two seconds each; all ten are equal
 }
 
 @test "the published schema of OpenTelemetry decodes it whole, with the report's sums" {
