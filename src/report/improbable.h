@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <tally/abi.h>
 #include <tally/attr.h>
 
 /* Cycles of an hour at 5 GHz. */
