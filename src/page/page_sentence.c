@@ -100,7 +100,7 @@ static void look_at_names(struct usage *usage)
 		const char *name = tables->strings.text[function->name];
 		struct named *named = &usage->named[i];
 
-		named->wait = tally_page_wait_of(name);
+		named->wait = (uint8_t)tally_page_wait_of(name);
 		if (function->kind == PAGE_KIND_KERNEL)
 			named->entry = *tally_page_entry_of(name);
 		else
