@@ -227,6 +227,20 @@ static int read_code(void *context, uint64_t address, void *ret, size_t size)
 	return maker->space->read_code(maker->space->context, address, ret, size) ? 1 : 0;
 }
 
+/* What compilers made at run time may be other code by now. */
+static int read_file(void *context, uint64_t address, void *ret, size_t size)
+{
+	const struct tally_chain_image *image, *last;
+	uint64_t place, last_place;
+
+	if (image_at(context, address, &image, &place) ||
+	    image_at(context, address + size - 1, &last, &last_place) || image != last ||
+	    last_place - place != size - 1 ||
+	    tally_image_kind(image->info.image) == TALLY_IMAGE_DUMP)
+		return 1;
+	return tally_frame_info_read(&image->info, place, ret, size) ? 1 : 0;
+}
+
 enum tally_unwind_arch tally_chain_arch(const char *machine, uint64_t abi)
 {
 	if (!machine || !strcmp(machine, "x86_64"))
@@ -384,8 +398,11 @@ int tally_chain_make(struct tally_chain_maker *maker, const struct tally_sample 
 		     enum tally_unwind_arch arch, const struct tally_chain_space *space,
 		     bool joined, struct tally_chain *ret)
 {
-	const struct tally_unwind_world world = {
-	    .context = maker, .code = find_code, .read = read_image, .read_code = read_code};
+	const struct tally_unwind_world world = {.context = maker,
+						 .code = find_code,
+						 .read = read_image,
+						 .read_code = read_code,
+						 .read_file = read_file};
 	struct tally_unwind_start start = {
 	    .arch = arch,
 	    .mask = sample->user_regs_mask,

@@ -149,7 +149,9 @@ static int compile_function(struct tally_cfi *cfi, const struct cfi_section *ent
 	int result = -EINVAL;
 
 	tally_buf_clear(&cfi->code);
-	tally_buf_add(&cfi->code, cfi->commons.programs.data + common->program.from, before);
+	if (before)
+		tally_buf_add(&cfi->code, cfi->commons.programs.data + common->program.from,
+			      before);
 	tally_buf_add(&cfi->code, entry->bytes, entry->size);
 	if (cfi->code.failed)
 		return -ENOMEM;

@@ -104,12 +104,12 @@ static void read_around(struct walk *walk, uint64_t at)
 {
 	walk->from = at - BYTES_ROUND;
 	walk->size = 2 * BYTES_ROUND;
-	if (!tally_unwind_read_code(walk->state, walk->from, walk->bytes, walk->size))
+	if (!tally_unwind_read_file(walk->state, walk->from, walk->bytes, walk->size))
 		return;
 	walk->from = at;
 	do
 		walk->size /= 2;
-	while (walk->size && tally_unwind_read_code(walk->state, at, walk->bytes, walk->size));
+	while (walk->size && tally_unwind_read_file(walk->state, at, walk->bytes, walk->size));
 }
 
 /* Returns how many bytes of the code there are at an address. */
@@ -207,7 +207,7 @@ static bool is_first_stub(const struct walk *walk, uint64_t at)
 {
 	uint8_t code[12];
 
-	return !tally_unwind_read_code(walk->state, at - 6, code, sizeof(code)) &&
+	return !tally_unwind_read_file(walk->state, at - 6, code, sizeof(code)) &&
 	       load_u16(code) == 0x35ff && load_u32(code + 8) == load_u32(code + 2) + 2;
 }
 

@@ -76,6 +76,15 @@ int tally_unwind_read_code(const struct unwind_state *state, uint64_t address, v
 				: world->read(world->context, address, ret, size);
 }
 
+int tally_unwind_read_file(const struct unwind_state *state, uint64_t address, void *ret,
+			   size_t size)
+{
+	const struct tally_unwind_world *world = state->world;
+
+	return world->read_file ? world->read_file(world->context, address, ret, size)
+				: tally_unwind_read_code(state, address, ret, size);
+}
+
 static int start_register(const struct unwind_state *state, unsigned column, uint64_t *ret)
 {
 	const struct tally_unwind_start *start = state->start;

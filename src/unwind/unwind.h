@@ -40,6 +40,9 @@ struct tally_unwind_world {
 	/* The same for machine code, which may be in memory alone; NULL: `read`. What is data there
 	 * has changed since, so this is not for it. */
 	int (*read_code)(void *context, uint64_t address, void *ret, size_t size);
+	/* The same of one mapping of a file, whose code is what it was at the sample; NULL: as
+	 * `read_code`. */
+	int (*read_file)(void *context, uint64_t address, void *ret, size_t size);
 };
 
 /* The frames, innermost first: the address of each, less 1 for callers, so that it is in the call.

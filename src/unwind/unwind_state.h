@@ -54,6 +54,8 @@ uint64_t tally_unwind_plain(const struct unwind_state *state, uint64_t address);
 /* Bytes of machine code: 0; else not all are known. */
 int tally_unwind_read_code(const struct unwind_state *state, uint64_t address, void *ret,
 			   size_t size);
+int tally_unwind_read_file(const struct unwind_state *state, uint64_t address, void *ret,
+			   size_t size);
 /* To the caller of code without rules, by the frame pointer: 1; 0: there is no caller; below 0:
  * unknown, -ERANGE: it is beyond the copy of the stack. */
 int tally_unwind_by_pointer(struct unwind_state *state);

@@ -321,6 +321,7 @@ __attribute__((noinline)) unsigned work(unsigned n)
 	volatile unsigned sum = n;
 	for (unsigned i = 0; i < 200000000; i++)
 		sum += i;
+	__asm__ volatile("xchg %%ecx,%%eax" ::: "eax", "ecx");
 	return sum;
 }
 __attribute__((noinline)) unsigned deep(unsigned n)
@@ -328,6 +329,7 @@ __attribute__((noinline)) unsigned deep(unsigned n)
 	volatile char room[1000];
 	room[n] = (char)n;
 	unsigned x = n ? deep(n - 1) : work(n);
+	__asm__ volatile("xchg %%ecx,%%eax" ::: "eax", "ecx"); /* code that is not followed to its end */
 	return x + (unsigned)room[n];
 }
 int main(void) { return deep(20) == 7; }

@@ -165,7 +165,7 @@ blocked() {
 	cat >large.c <<-'END'
 		#include <string.h>
 		#include <unistd.h>
-		__attribute__((noipa)) static int loop(int n)
+		__attribute__((noinline)) static int loop(int n)
 		{
 			char events[18 << 10];
 			memset(events, n, sizeof(events));
@@ -186,7 +186,7 @@ blocked() {
 		#include <pthread.h>
 		#include <unistd.h>
 		static char *volatile seen;
-		__attribute__((noipa)) static int loop(int n)
+		__attribute__((noinline)) static int loop(int n)
 		{
 			char events[18 << 10];
 			seen = events;
@@ -211,7 +211,14 @@ blocked() {
 	command -v "${CC:-cc}" >/dev/null || skip "no C compiler: no program without call frame information"
 	cat >bare.c <<-'END'
 		#include <unistd.h>
-		int bare(int n) { volatile char room[64]; room[n] = 1; usleep(n * 1000); return room[n]; }
+		int bare(int n)
+		{
+			volatile char room[64];
+			room[n] = 1;
+			usleep(n * 1000);
+			__asm__ volatile("xchg %%ecx,%%eax" ::: "eax", "ecx"); /* code that is not followed to its end */
+			return room[n];
+		}
 	END
 	cat >waits.c <<-'END'
 		#include <stdlib.h>

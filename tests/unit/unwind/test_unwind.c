@@ -34,7 +34,8 @@ static int read_image(void *context, uint64_t address, void *ret, size_t size)
 	const struct scene *scene = context;
 
 	memset(ret, 0, size);
-	if (address >= IMAGE_AT && address - IMAGE_AT <= sizeof(scene->code) - size) {
+	if (size <= sizeof(scene->code) && address >= IMAGE_AT &&
+	    address - IMAGE_AT <= sizeof(scene->code) - size) {
 		memcpy(ret, scene->code + (address - IMAGE_AT), size);
 		return 0;
 	}
