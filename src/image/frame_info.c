@@ -7,6 +7,9 @@
 #include "image/code.h"
 #include "image/image_state.h"
 
+/* Smaller sections are copied: each that is read keeps its file open. */
+#define READ_LEAST ((uint64_t)64 << 10)
+
 static void take_compressed(Elf_Scn *scn, uint64_t most, struct tally_frame_section *ret)
 {
 	GElf_Chdr header;
@@ -39,7 +42,7 @@ static void take_section(const struct tally_elf *elf, const char *name,
 	ret->address = section->header.sh_addr;
 }
 
-/* Of the image's own binary: left where it is, unless it cannot be read in parts. */
+/* Of the image's own binary: a large one is left where it is, unless it cannot be read in parts. */
 static void take_own_section(const struct tally_elf *elf, const char *name,
 			     struct tally_image *image, struct tally_frame_section *ret)
 {
@@ -49,7 +52,7 @@ static void take_own_section(const struct tally_elf *elf, const char *name,
 	uint8_t last;
 
 	if (header && elf->fd >= 0 && header->sh_type != SHT_NOBITS &&
-	    !(header->sh_flags & SHF_COMPRESSED) && header->sh_size &&
+	    !(header->sh_flags & SHF_COMPRESSED) && header->sh_size >= READ_LEAST &&
 	    header->sh_size <= SIZE_MAX && header->sh_offset <= UINT64_MAX - header->sh_size &&
 	    tally_image_read(image, header->sh_offset + header->sh_size - 1, &last, 1) == 1)
 		*ret = (struct tally_frame_section){.size = (size_t)header->sh_size,
