@@ -61,8 +61,7 @@ static void print_function(const struct tally_profile_row *row)
 		fputs("code without names", stderr);
 	} else {
 		print_name(frame->image_name, 0);
-		fprintf(stderr, "+0x%llx",
-			(unsigned long long)(frame->function ? frame->address : frame->place));
+		fprintf(stderr, "+0x%llx", (unsigned long long)frame->address);
 		return;
 	}
 	fputs("  ", stderr);

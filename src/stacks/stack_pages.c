@@ -6,34 +6,27 @@
 #include <sys/uio.h>
 #include "base/bytes.h"
 #include "base/fs.h"
-#include "base/table.h"
+#include "process/map_line.h"
 
 #define PAGE       4096U
 #define PAGES_MOST (65536 / PAGE + 1)
 #define MAPS_MOST  ((size_t)16 << 20)
 
-/* Where the memory of an address ends, if it is of no file: reading a file's may take long. Source:
- * proc(5), /proc/PID/maps: "start-end perms offset device inode". 0: it is not. */
+/* Where the memory of an address ends, if it is of no file: reading a file's may take long. 0: it
+ * is not. */
 static uint64_t memory_end(uint32_t pid, uint64_t address)
 {
-	uint64_t start = 0, end = 0, inode = 1;
-	char *text;
+	struct map_line map = {0};
+	char *text, *line, *rest;
+	bool found = false;
 	size_t size;
 
 	if (tally_fs_readf(MAPS_MOST, &text, &size, "/proc/%u/maps", pid))
 		return 0;
-	for (const char *line = text; line && address >= end; line = strchr(line, '\n')) {
-		char *at;
-
-		line += *line == '\n';
-		start = strtoull(line, &at, 16);
-		end = strtoull(at + (*at == '-'), &at, 16);
-		for (int field = 0; at && field < 3; field++)
-			at = strchr(at + (*at == ' '), ' ');
-		inode = at ? strtoull(at, NULL, 10) : 1;
-	}
+	for (rest = text; !found && (line = strsep(&rest, "\n"));)
+		found = tally_map_line_parse(line, &map) && address < map.end;
 	free(text);
-	return address >= start && address < end && !inode ? end : 0;
+	return found && address >= map.start && !map.ino ? map.end : 0;
 }
 
 void tally_stack_pages_read(struct tally_stack_pages *pages, uint32_t pid, uint32_t tid,

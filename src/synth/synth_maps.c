@@ -1,5 +1,4 @@
 /* The maps of a process, from procfs. */
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <tally/abi.h>
+#include "process/map_line.h"
 #include "synth/synth.h"
 
 #define MAPS_MOST (256u << 20) /* for /proc/PID/maps: more is not read */
@@ -23,60 +23,6 @@ static int64_t now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return now.tv_sec * 1000000000LL + now.tv_nsec;
-}
-
-struct map_line {
-	uint64_t start, end, pgoff, ino;
-	uint32_t maj, min;
-	bool read, write, exec, shared;
-	const char *path; /* until the line's end; "" without one */
-};
-
-static bool take_hex(const char **at, uint64_t *ret)
-{
-	uint64_t value = 0;
-	const char *start = *at;
-
-	for (; isxdigit((unsigned char)**at); (*at)++)
-		value = value << 4 | (uint64_t)(**at <= '9' ? **at - '0' : (**at | 32) - 'a' + 10);
-	*ret = value;
-	return *at > start;
-}
-
-static bool take_char(const char **at, char wanted)
-{
-	if (**at != wanted)
-		return false;
-	(*at)++;
-	return true;
-}
-
-/* "start-end perms offset major:minor inode   path", all numbers but the inode in hex (proc(5));
- * `line` ends with a NUL. */
-static bool parse_map(const char *line, struct map_line *ret)
-{
-	uint64_t maj, min;
-	char *end;
-
-	if (!take_hex(&line, &ret->start) || !take_char(&line, '-') ||
-	    !take_hex(&line, &ret->end) || !take_char(&line, ' ') || strlen(line) < 5)
-		return false;
-	ret->read = line[0] == 'r';
-	ret->write = line[1] == 'w';
-	ret->exec = line[2] == 'x';
-	ret->shared = line[3] == 's';
-	line += 4;
-	if (!take_char(&line, ' ') || !take_hex(&line, &ret->pgoff) || !take_char(&line, ' ') ||
-	    !take_hex(&line, &maj) || !take_char(&line, ':') || !take_hex(&line, &min) ||
-	    !take_char(&line, ' '))
-		return false;
-	ret->maj = (uint32_t)maj;
-	ret->min = (uint32_t)min;
-	ret->ino = strtoull(line, &end, 10);
-	while (*end == ' ')
-		end++;
-	ret->path = end;
-	return ret->end > ret->start;
 }
 
 static int add_map(const struct tally_synth *synth, pid_t pid, const struct map_line *map,
@@ -189,7 +135,7 @@ int tally_synth_maps(const struct tally_synth *synth, pid_t pid, struct tally_bu
 			break; /* a part of a line */
 		last = cut && !strchr(end, '\n');
 		/* With the limit's mark on the last one: readers know that maps are missing. */
-		if (parse_map(line, &map) && (is_wanted(synth, &map) || last))
+		if (tally_map_line_parse(line, &map) && (is_wanted(synth, &map) || last))
 			result = add_map(synth, pid, &map,
 					 last ? PERF_RECORD_MISC_PROC_MAP_PARSE_TIMEOUT : 0, to);
 	}
