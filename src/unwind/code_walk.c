@@ -12,6 +12,7 @@
  * as all else. */
 #define READS_MOST  2U
 #define BYTES_ROUND 256U
+#define PAGE        4096U
 
 /* What an instruction is, by its opcode:
  * - . has no operands; x is not followed: it writes the stack pointer, leaves the function, or is
@@ -99,17 +100,23 @@ static bool is_at_hand(const struct walk *walk, uint64_t at)
 	return at >= walk->from && at - walk->from < walk->size;
 }
 
-/* From an address on alone and fewer, where what is mapped begins or ends. */
+/* Of what is mapped: mappings begin with a page. */
 static void read_around(struct walk *walk, uint64_t at)
 {
+	uint64_t page = at & ~(uint64_t)(PAGE - 1);
+
 	walk->from = at - BYTES_ROUND;
 	walk->size = 2 * BYTES_ROUND;
 	if (!tally_unwind_read_file(walk->state, walk->from, walk->bytes, walk->size))
 		return;
-	walk->from = at;
-	do
-		walk->size /= 2;
-	while (walk->size && tally_unwind_read_file(walk->state, at, walk->bytes, walk->size));
+	if (walk->from < page)
+		walk->from = page;
+	for (unsigned behind = BYTES_ROUND; behind; behind /= 2) {
+		walk->size = at + behind - walk->from;
+		if (!tally_unwind_read_file(walk->state, walk->from, walk->bytes, walk->size))
+			return;
+	}
+	walk->size = 0;
 }
 
 /* Returns how many bytes of the code there are at an address. */

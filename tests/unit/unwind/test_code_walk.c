@@ -166,10 +166,29 @@ static void code_agrees_with_its_call_frame_information(void **state)
 	free(code);
 }
 
+/* A call of what lies before it, near the start of what is mapped; then pop %rbp; ret. */
+static void code_at_the_start_of_a_mapping_is_followed(void **state)
+{
+	static const struct unwind_machine machine = {.pc = 16, .columns = 17};
+	const struct tally_unwind_start start = {.arch = TALLY_UNWIND_X86_64};
+	uint8_t code[0x90] = {[0x10] = 0xc3, [0x80] = 0xe8, 0x8b, 0xff, 0xff, 0xff, 0x5d, 0xc3};
+	struct library library = {.text = code, .size = sizeof(code), .address = 0x3000};
+	const struct tally_unwind_world world = {.context = &library, .read = read_text};
+	struct unwind_state at = {
+	    .machine = &machine, .start = &start, .world = &world, .pc = 0x3080, .cfa = STACK_AT};
+	struct unwind_place place;
+
+	(void)state;
+	assert_int_equal(tally_unwind_by_code(&at, false, &place), 0);
+	assert_int_equal(at.cfa, STACK_AT + 16);
+	assert_int_equal(place.value, STACK_AT + 8);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(code_agrees_with_its_call_frame_information),
+	    cmocka_unit_test(code_at_the_start_of_a_mapping_is_followed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
