@@ -224,7 +224,6 @@ const struct browser_line *browser_chosen(const struct browser *browser);
 /* The frame of a line; false: it is a row that has no function. */
 bool browser_line_frame(const struct browser *browser, const struct browser_line *line,
 			struct tally_frame *ret);
-bool browser_room(void *array, size_t count, size_t *room, size_t size);
 
 /* --- browser_columns.c --- */
 /* Finds the columns of the profile and their widths.  */

@@ -1,6 +1,7 @@
 /* Call trees as blocks: below each block those of what it called, as wide as their shares. */
 #include <errno.h>
 #include <stdlib.h>
+#include "array.h"
 #include "browser.h"
 
 /* Branches below this part of all are left out: no screen has room for them before it is zoomed
@@ -76,8 +77,8 @@ static int add_block(struct browser_flame *flame, uint32_t node, unsigned depth,
 
 	if (end <= column)
 		return 0;
-	if (!browser_room(&flame->blocks, flame->block_count, &flame->block_room,
-			  sizeof(*flame->blocks)))
+	if (!cli_array_next(&flame->blocks, &flame->block_room, flame->block_count,
+			    sizeof(*flame->blocks)))
 		return -ENOMEM;
 	flame->blocks[flame->block_count++] = (struct browser_block){
 	    .id = flame->ids[node],

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "array.h"
 #include "browser.h"
 
 /* Branches below this share of their row are not shown. */
@@ -9,22 +10,6 @@
 /* Lines below one that are opened together, at most. */
 #define OPENED_MOST 20000U
 #define DEPTH_MOST  512U
-
-bool browser_room(void *array, size_t count, size_t *room, size_t size)
-{
-	size_t more = *room ? *room * 2 : 64;
-	void *old, *new;
-
-	if (count < *room)
-		return true;
-	memcpy(&old, array, sizeof(old));
-	new = reallocarray(old, more, size);
-	if (!new)
-		return false;
-	memcpy(array, &new, sizeof(new));
-	*room = more;
-	return true;
-}
 
 void browser_forget_trees(struct browser *browser)
 {
@@ -49,8 +34,8 @@ static bool is_opened(const struct browser *browser, uint64_t id)
 
 static struct browser_line *add_line(struct browser *browser)
 {
-	if (!browser_room(&browser->lines, browser->line_count, &browser->line_room,
-			  sizeof(*browser->lines)))
+	if (!cli_array_next(&browser->lines, &browser->line_room, browser->line_count,
+			    sizeof(*browser->lines)))
 		return NULL;
 	browser->lines[browser->line_count] = (struct browser_line){.tree = BROWSER_NO_TREE};
 	return &browser->lines[browser->line_count++];
@@ -72,8 +57,8 @@ static uint32_t tree_of(struct browser *browser, const struct tally_profile_row 
 	for (size_t i = 0; i < browser->tree_count; i++)
 		if (browser->trees[i].row_id == id && browser->trees[i].order == order)
 			return (uint32_t)i;
-	if (!browser_room(&browser->trees, browser->tree_count, &browser->tree_room,
-			  sizeof(*browser->trees))) {
+	if (!cli_array_next(&browser->trees, &browser->tree_room, browser->tree_count,
+			    sizeof(*browser->trees))) {
 		*ret_result = -ENOMEM;
 		return BROWSER_NO_TREE;
 	}
@@ -374,8 +359,8 @@ static int turn(struct browser *browser, uint64_t id)
 		browser->opened[at] = browser->opened[--browser->opened_count];
 		return 0;
 	}
-	if (!browser_room(&browser->opened, browser->opened_count, &browser->opened_room,
-			  sizeof(*browser->opened)))
+	if (!cli_array_next(&browser->opened, &browser->opened_room, browser->opened_count,
+			    sizeof(*browser->opened)))
 		return -ENOMEM;
 	browser->opened[browser->opened_count++] = id;
 	return 0;

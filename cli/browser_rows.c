@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "array.h"
 #include "browser.h"
 
 static uint64_t mix(uint64_t hash, uint64_t word)
@@ -169,8 +170,8 @@ int browser_choose_rows(struct browser *browser)
 		if ((double)row.children < browser->percent_limit / 100 * (double)event.total ||
 		    row.samples < browser->samples_least || !shows(browser, &row))
 			continue;
-		if (!browser_room(&browser->shown, browser->shown_count, &browser->shown_room,
-				  sizeof(*browser->shown)))
+		if (!cli_array_next(&browser->shown, &browser->shown_room, browser->shown_count,
+				    sizeof(*browser->shown)))
 			return -ENOMEM;
 		browser->shown[browser->shown_count++] = browser_row(browser, (uint32_t)i, &row);
 	}

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <tally/probe_event.h>
 #include <tally/text.h>
+#include "array.h"
 #include "command.h"
 #include "options.h"
 #include "pager.h"
@@ -42,15 +43,9 @@ struct choice {
 
 static int take_place(struct probe *probe, const char *place)
 {
-	if (probe->place_count == probe->place_room) {
-		size_t room = probe->place_room ? probe->place_room * 2 : 8;
-		const char **grown = reallocarray(probe->places, room, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		probe->places = grown;
-		probe->place_room = room;
-	}
+	if (!cli_array_next(&probe->places, &probe->place_room, probe->place_count,
+			    sizeof(*probe->places)))
+		return -ENOMEM;
 	probe->places[probe->place_count++] = place;
 	return 0;
 }

@@ -7,21 +7,9 @@
 #include <string.h>
 #include <tally/probe.h>
 #include <unistd.h>
+#include "array.h"
 #include "command.h"
 #include "say.h"
-
-static void *grow(void *array, size_t count, size_t *room, size_t size)
-{
-	size_t wider = *room ? *room * 2 : 64;
-	void *grown = array;
-
-	if (count < *room)
-		return array;
-	grown = reallocarray(array, wider, size);
-	if (grown)
-		*room = wider;
-	return grown;
-}
 
 static const char *keep(struct cli_markers *markers, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -29,21 +17,19 @@ static const char *keep(struct cli_markers *markers, const char *format, ...)
 /* A text that lives as long as the markers; NULL: out of memory. */
 static const char *keep(struct cli_markers *markers, const char *format, ...)
 {
-	char **texts =
-	    grow(markers->texts, markers->text_count, &markers->text_room, sizeof(*markers->texts));
 	va_list list;
 	char *text;
 	int length;
 
-	if (!texts)
+	if (!cli_array_next(&markers->texts, &markers->text_room, markers->text_count,
+			    sizeof(*markers->texts)))
 		return NULL;
-	markers->texts = texts;
 	va_start(list, format);
 	length = vasprintf(&text, format, list);
 	va_end(list);
 	if (length < 0)
 		return NULL;
-	return texts[markers->text_count++] = text;
+	return markers->texts[markers->text_count++] = text;
 }
 
 static const char *place_of(struct cli_markers *markers, const char *before,
@@ -62,7 +48,6 @@ static bool add(struct cli_markers *markers, const char *program, bool supported
 	struct tally_catalog_entry *last =
 	    markers->count ? &markers->entries[markers->count - 1] : NULL;
 	const char *name = keep(markers, "sdt_%s:%s", marker->provider, marker->name);
-	struct tally_catalog_entry *entries;
 
 	if (!name)
 		return false;
@@ -70,11 +55,10 @@ static bool add(struct cli_markers *markers, const char *program, bool supported
 		last->terms = place_of(markers, last->terms, marker);
 		return last->terms;
 	}
-	entries = grow(markers->entries, markers->count, &markers->room, sizeof(*markers->entries));
-	if (!entries)
+	if (!cli_array_next(&markers->entries, &markers->room, markers->count,
+			    sizeof(*markers->entries)))
 		return false;
-	markers->entries = entries;
-	entries[markers->count] = (struct tally_catalog_entry){
+	markers->entries[markers->count] = (struct tally_catalog_entry){
 	    .kind = TALLY_CATALOG_MARKER,
 	    .supported = supported,
 	    .name = name,
@@ -82,7 +66,7 @@ static bool add(struct cli_markers *markers, const char *program, bool supported
 	    .terms = place_of(markers, NULL, marker),
 	    .scale = 1,
 	};
-	return entries[markers->count++].terms;
+	return markers->entries[markers->count++].terms;
 }
 
 static int read_program(struct cli_markers *markers, const char *path, bool supported, bool asked)

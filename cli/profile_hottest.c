@@ -8,6 +8,7 @@
 #include <tally/report.h>
 #include <tally/text.h>
 #include <unistd.h>
+#include "array.h"
 #include "options.h"
 #include "terminal.h"
 
@@ -116,16 +117,8 @@ static int add_nameless(struct nameless_rows *list, const struct tally_profile_r
 		list->rows[at].self += row->self;
 		return 0;
 	}
-	if (list->count == list->room) {
-		size_t room = list->room * 2 + 8;
-		struct tally_profile_row *rows =
-		    reallocarray(list->rows, room, sizeof(*list->rows));
-
-		if (!rows)
-			return -ENOMEM;
-		list->rows = rows;
-		list->room = room;
-	}
+	if (!cli_array_next(&list->rows, &list->room, list->count, sizeof(*list->rows)))
+		return -ENOMEM;
 	list->rows[list->count++] = *row;
 	return 0;
 }

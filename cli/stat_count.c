@@ -8,6 +8,7 @@
 #include <string.h>
 #include <tally/text.h>
 #include <tally/topology.h>
+#include "array.h"
 #include "command.h"
 #include "say.h"
 #include "stat_command.h"
@@ -222,14 +223,8 @@ static pid_t *list_processes(pid_t *old, size_t *ret_count)
 		if (!isdigit((unsigned char)entry->d_name[0]) ||
 		    tally_text_u64(entry->d_name, &number) || number > INT_MAX)
 			continue;
-		if (count == room) {
-			pid_t *more = reallocarray(old, room * 2 + 256, sizeof(*more));
-
-			if (!more)
-				break;
-			old = more;
-			room = room * 2 + 256;
-		}
+		if (!cli_array_next(&old, &room, count, sizeof(*old)))
+			break;
 		old[count++] = (pid_t)number;
 	}
 	if (folder)

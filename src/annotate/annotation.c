@@ -55,13 +55,9 @@ static void add_sums(struct tally_annotation *annotation, struct annotated *func
 static int add_function(struct tally_annotation *annotation, size_t *room,
 			const struct annotated *function)
 {
-	if (annotation->function_count == *room) {
-		size_t more = *room ? *room * 2 : 64;
-
-		if (!array_resize(&annotation->functions, more, sizeof(*annotation->functions)))
-			return -ENOMEM;
-		*room = more;
-	}
+	if (!array_next(&annotation->functions, room, annotation->function_count, 64,
+			sizeof(*annotation->functions)))
+		return -ENOMEM;
 	annotation->functions[annotation->function_count++] = *function;
 	return 0;
 }

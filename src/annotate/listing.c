@@ -193,13 +193,9 @@ static int add_row(struct making *making, const struct tally_insn *insn, uint32_
 	if (!row.mnemonic || !row.operands || making->text.failed ||
 	    find_line(making, place, &row) || add_sums(making, place + insn->size, &row))
 		return -ENOMEM;
-	if (listing->count == listing->room) {
-		size_t room = listing->room ? listing->room * 2 : 256;
-
-		if (!array_resize(&listing->rows, room, sizeof(*listing->rows)))
-			return -ENOMEM;
-		listing->room = room;
-	}
+	if (!array_next(&listing->rows, &listing->room, listing->count, 256,
+			sizeof(*listing->rows)))
+		return -ENOMEM;
 	listing->rows[listing->count++] = row;
 	return 0;
 }

@@ -106,6 +106,16 @@ static inline bool array_resize(void *array, size_t count, size_t size)
 	return new != NULL;
 }
 
+/* array_next() where there is none. */
+bool tally_array_double(void *array, size_t *room, size_t least, size_t size);
+
+/* Room for one more element behind `count` of an array that has `room` and doubles, `least` at
+ * first; false: out of memory, and the array is unchanged. */
+static inline bool array_next(void *array, size_t *room, size_t count, size_t least, size_t size)
+{
+	return count < *room || tally_array_double(array, room, least, size);
+}
+
 /* Room for the element `index` of such an array, whose new elements are zero; false: out of memory,
  * and the array is unchanged. */
 static inline bool array_reach(void *array, uint32_t *room, uint32_t index, uint32_t least,

@@ -6,6 +6,7 @@
 #include <tally/session.h>
 #include "base/fail.h"
 #include "base/map.h"
+#include "base/table.h"
 #include "elf/build_id.h"
 #include "image/image.h"
 
@@ -17,15 +18,8 @@ struct found {
 
 static int keep(struct found *found, struct tally_data_build_id one, const char *name)
 {
-	if (found->count == found->room) {
-		size_t room = found->room ? found->room * 2 : 64;
-		struct tally_data_build_id *more = reallocarray(found->ids, room, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		found->ids = more;
-		found->room = room;
-	}
+	if (!array_next(&found->ids, &found->room, found->count, 64, sizeof(*found->ids)))
+		return -ENOMEM;
 	one.filename = strdup(name);
 	if (!one.filename)
 		return -ENOMEM;

@@ -16,6 +16,7 @@
 #include <tally/ring.h>
 #include "base/fail.h"
 #include "base/pool.h"
+#include "base/table.h"
 #include "collect/plan_target.h"
 #include "kernel/map_policy.h"
 #include "kernel/setcap.h"
@@ -47,15 +48,8 @@ static int add_id(struct tally_planned *event, int fd, struct tally_error *error
 	if (result)
 		return tally_fail(error, result, -1, "%s: the kernel gave no id: %s", event->name,
 				  strerror(-result));
-	if (event->id_count == event->id_room) {
-		size_t room = event->id_room ? event->id_room * 2 : 16;
-		uint64_t *more = reallocarray(event->ids, room, sizeof(*more));
-
-		if (!more)
-			return tally_fail(error, -ENOMEM, -1, "out of memory");
-		event->ids = more;
-		event->id_room = room;
-	}
+	if (!array_next(&event->ids, &event->id_room, event->id_count, 16, sizeof(*event->ids)))
+		return tally_fail(error, -ENOMEM, -1, "out of memory");
 	event->ids[event->id_count++] = id;
 	return 0;
 }

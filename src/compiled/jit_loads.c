@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <tally/abi.h>
 #include "base/own_pid.h"
+#include "base/table.h"
 #include "jit/jit_file.h"
 #include "jit/jitdump.h"
 #include "process/process.h"
@@ -153,15 +154,8 @@ static int add(struct tally_jit_loads *loads, uint32_t pid, const char *path, ui
 			return 0;
 	if (!is_own(loads, path, number, pid))
 		return 0;
-	if (loads->count == loads->room) {
-		size_t room = loads->room ? loads->room * 2 : 8;
-		void *grown = reallocarray(loads->dumps, room, sizeof(*loads->dumps));
-
-		if (!grown)
-			return -ENOMEM;
-		loads->dumps = grown;
-		loads->room = room;
-	}
+	if (!array_next(&loads->dumps, &loads->room, loads->count, 8, sizeof(*loads->dumps)))
+		return -ENOMEM;
 	made.dump = open_dump(loads, pid, number, path);
 	if (!made.dump)
 		return 0;
@@ -194,15 +188,9 @@ static bool is_over_code(const struct tally_jit_loads *loads, uint32_t pid, uint
 
 static int hide(struct tally_jit_loads *loads, uint64_t offset)
 {
-	if (loads->hidden_count == loads->hidden_room) {
-		size_t room = loads->hidden_room ? loads->hidden_room * 2 : 64;
-		void *grown = reallocarray(loads->hidden, room, sizeof(*loads->hidden));
-
-		if (!grown)
-			return -ENOMEM;
-		loads->hidden = grown;
-		loads->hidden_room = room;
-	}
+	if (!array_next(&loads->hidden, &loads->hidden_room, loads->hidden_count, 64,
+			sizeof(*loads->hidden)))
+		return -ENOMEM;
 	loads->hidden[loads->hidden_count++] = offset;
 	return 1;
 }

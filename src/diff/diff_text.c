@@ -80,13 +80,8 @@ static int end_cell(struct table *table, size_t from, size_t column)
 		return -ENOMEM;
 	width = tally_cell_columns((const char *)table->text.data + from, table->text.size - from);
 	tally_buf_byte(&table->text, 0);
-	if (table->count == table->room) {
-		size_t room = table->room ? table->room * 2 : 1024;
-
-		if (!array_resize(&table->starts, room, sizeof(*table->starts)))
-			return -ENOMEM;
-		table->room = room;
-	}
+	if (!array_next(&table->starts, &table->room, table->count, 1024, sizeof(*table->starts)))
+		return -ENOMEM;
 	table->starts[table->count++] = from;
 	if (width > table->widths[column])
 		table->widths[column] = width;

@@ -50,13 +50,8 @@ static int add_row(struct matching *matching, struct diff_row **ret)
 			return -ENOMEM;
 		at += strlen(at) + 1;
 	}
-	if (event->count == event->room) {
-		size_t room = event->room ? event->room * 2 : 256;
-
-		if (!array_resize(&event->rows, room, sizeof(*event->rows)))
-			return -ENOMEM;
-		event->room = room;
-	}
+	if (!array_next(&event->rows, &event->room, event->count, 256, sizeof(*event->rows)))
+		return -ENOMEM;
 	*ret = &event->rows[event->count++];
 	**ret = row;
 	return 0;

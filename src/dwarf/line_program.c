@@ -23,13 +23,8 @@ static int list_units(const struct dwarf_file *file, struct dwarf_unit_list *ret
 
 		if (error == -ENOENT || ret->count == most || ret->count == UINT32_MAX / 2)
 			return 0;
-		if (ret->count == ret->room) {
-			size_t room = ret->room ? ret->room * 2 : 64;
-
-			if (!array_resize(&ret->offsets, room, sizeof(*ret->offsets)))
-				return -ENOMEM;
-			ret->room = room;
-		}
+		if (!array_next(&ret->offsets, &ret->room, ret->count, 64, sizeof(*ret->offsets)))
+			return -ENOMEM;
 		ret->offsets[ret->count++] = at;
 	}
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/table.h"
 #include "dwarf/object_file.h"
 
 /* Which symbols name functions is what binutils 2.40 makes of them (measured against its
@@ -24,15 +25,9 @@ static bool is_function(const GElf_Sym *symbol)
 
 static int add(struct tally_line_symbols *symbols, const struct tally_line_symbol *symbol)
 {
-	if (symbols->count == symbols->room) {
-		size_t room = symbols->room ? symbols->room * 2 : 256;
-		void *grown = reallocarray(symbols->list, room, sizeof(*symbols->list));
-
-		if (!grown)
-			return -ENOMEM;
-		symbols->list = grown;
-		symbols->room = room;
-	}
+	if (!array_next(&symbols->list, &symbols->room, symbols->count, 256,
+			sizeof(*symbols->list)))
+		return -ENOMEM;
 	symbols->list[symbols->count++] = *symbol;
 	return 0;
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include "base/fs.h"
 #include "base/option_struct.h"
+#include "base/table.h"
 #include "event/pmu.h"
 #include "vendor/vendor_table.h"
 
@@ -70,20 +71,6 @@ void tally_event_context_free(struct tally_event_context *context)
 	free(context);
 }
 
-/* Makes room for one more. */
-static void *grow(void *array, size_t count, size_t *room, size_t size)
-{
-	size_t wanted = *room ? *room * 2 : 16;
-	void *grown;
-
-	if (count < *room)
-		return array;
-	grown = reallocarray(array, wanted, size);
-	if (grown)
-		*room = wanted;
-	return grown;
-}
-
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(((const struct event_pmu *)a)->name, ((const struct event_pmu *)b)->name);
@@ -91,19 +78,12 @@ static int by_name(const void *a, const void *b)
 
 static int add_pmu(struct tally_event_context *context, const char *name)
 {
-	struct event_pmu *grown =
-	    grow(context->pmus, context->count, &context->room, sizeof(*context->pmus));
+	const char *kept = tally_arena_strndup(&context->arena, name, strlen(name));
 
-	if (!grown)
+	if (!kept ||
+	    !array_next(&context->pmus, &context->room, context->count, 16, sizeof(*context->pmus)))
 		return -ENOMEM;
-	context->pmus = grown;
-	grown += context->count;
-	*grown = (struct event_pmu){
-	    .name = tally_arena_strndup(&context->arena, name, strlen(name)),
-	};
-	if (!grown->name)
-		return -ENOMEM;
-	context->count++;
+	context->pmus[context->count++] = (struct event_pmu){.name = kept};
 	return 0;
 }
 
@@ -167,7 +147,7 @@ static const char *read_line(struct tally_event_context *context, const struct e
 
 static int add_format(struct tally_event_context *context, struct event_pmu *pmu, const char *name)
 {
-	struct pmu_format *grown, format;
+	struct pmu_format format;
 	char path[300];
 	const char *text;
 
@@ -176,12 +156,9 @@ static int add_format(struct tally_event_context *context, struct event_pmu *pmu
 	/* A file of unknown content does not make the PMU unusable. */
 	if (!text || tally_pmu_format_parse(text, &format.which, &format.mask))
 		return 0;
-	grown = grow(pmu->formats, pmu->format_count, &pmu->format_room, sizeof(*pmu->formats));
-	if (!grown)
-		return -ENOMEM;
-	pmu->formats = grown;
 	format.name = tally_arena_strndup(&context->arena, name, strlen(name));
-	if (!format.name)
+	if (!format.name || !array_next(&pmu->formats, &pmu->format_room, pmu->format_count, 16,
+					sizeof(*pmu->formats)))
 		return -ENOMEM;
 	pmu->formats[pmu->format_count++] = format;
 	return 0;
@@ -203,21 +180,15 @@ static bool is_side_file(const char *name)
 
 static int add_alias(struct tally_event_context *context, struct event_pmu *pmu, const char *name)
 {
-	struct pmu_alias *grown;
+	const char *kept;
 
 	if (is_side_file(name))
 		return 0;
-	grown = grow(pmu->aliases, pmu->alias_count, &pmu->alias_room, sizeof(*pmu->aliases));
-	if (!grown)
+	kept = tally_arena_strndup(&context->arena, name, strlen(name));
+	if (!kept || !array_next(&pmu->aliases, &pmu->alias_room, pmu->alias_count, 16,
+				 sizeof(*pmu->aliases)))
 		return -ENOMEM;
-	pmu->aliases = grown;
-	grown += pmu->alias_count;
-	*grown = (struct pmu_alias){
-	    .name = tally_arena_strndup(&context->arena, name, strlen(name)),
-	};
-	if (!grown->name)
-		return -ENOMEM;
-	pmu->alias_count++;
+	pmu->aliases[pmu->alias_count++] = (struct pmu_alias){.name = kept};
 	return 0;
 }
 

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/table.h"
 #include "event/term.h"
 
 bool tally_word_is(const struct event_word *word, const char *text)
@@ -11,15 +12,8 @@ bool tally_word_is(const struct event_word *word, const char *text)
 
 int tally_items_put(struct event_items *items, struct tally_event *event)
 {
-	if (items->count == items->room) {
-		size_t room = items->room ? items->room * 2 : 16;
-		struct event_item *grown = reallocarray(items->items, room, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		items->items = grown;
-		items->room = room;
-	}
+	if (!array_next(&items->items, &items->room, items->count, 16, sizeof(*items->items)))
+		return -ENOMEM;
 	items->items[items->count++] = (struct event_item){.event = *event};
 	return 0;
 }

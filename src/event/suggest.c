@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"
+#include "base/table.h"
 #include "base/text.h"
 #include "event/pmu.h"
 #include "vendor/vendor_table.h"
@@ -16,15 +17,8 @@ struct names {
 
 static void add(struct names *names, const char *name)
 {
-	if (names->count == names->room) {
-		size_t room = names->room ? names->room * 2 : 256;
-		const char **grown = reallocarray(names->names, room, sizeof(*grown));
-
-		if (!grown)
-			return; /* no memory for it: it is not compared */
-		names->names = grown;
-		names->room = room;
-	}
+	if (!array_next(&names->names, &names->room, names->count, 256, sizeof(*names->names)))
+		return; /* no memory for it: it is not compared */
 	names->names[names->count++] = name;
 }
 

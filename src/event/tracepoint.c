@@ -15,6 +15,7 @@
 #include "base/arena.h"
 #include "base/fail.h"
 #include "base/fs.h"
+#include "base/table.h"
 #include "base/text.h"
 #include "event/family.h"
 
@@ -40,15 +41,8 @@ static void names_done(struct names *names)
 
 static int names_add(struct names *names, const char *name)
 {
-	if (names->count == names->room) {
-		size_t room = names->room ? names->room * 2 : 64;
-		char **grown = reallocarray(names->names, room, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		names->names = grown;
-		names->room = room;
-	}
+	if (!array_next(&names->names, &names->room, names->count, 64, sizeof(*names->names)))
+		return -ENOMEM;
 	names->names[names->count] = tally_arena_strndup(&names->arena, name, strlen(name));
 	return names->names[names->count++] ? 0 : -ENOMEM;
 }

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/fail.h"
+#include "base/table.h"
 #include "file/extent.h"
 #include "file/flatten.h"
 #include "file/live.h"
@@ -20,15 +21,9 @@ static int fail_memory(const struct tally_data *data, struct tally_error *error)
 
 static int insert_block(struct tally_data *data, size_t at, struct file_block block)
 {
-	if (data->block_count == data->block_room) {
-		size_t room = data->block_room ? data->block_room * 2 : 16;
-		struct file_block *blocks = reallocarray(data->blocks, room, sizeof(*data->blocks));
-
-		if (!blocks)
-			return -ENOMEM;
-		data->blocks = blocks;
-		data->block_room = room;
-	}
+	if (!array_next(&data->blocks, &data->block_room, data->block_count, 16,
+			sizeof(*data->blocks)))
+		return -ENOMEM;
 	memmove(&data->blocks[at + 1], &data->blocks[at],
 		(data->block_count - at) * sizeof(*data->blocks));
 	data->blocks[at] = block;

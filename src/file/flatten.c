@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include "base/fail.h"
 #include "base/option_struct.h"
+#include "base/table.h"
 #include "file/extent.h"
 #include "tar/inflate.h"
 
@@ -55,15 +56,9 @@ static int note_place(struct source *source, const struct file_region *region, u
 	    (place.packed ? place.source == last->source
 			  : place.source - last->source == place.at - last->at))
 		return 0;
-	if (flat->place_count == flat->place_room) {
-		size_t room = flat->place_room ? flat->place_room * 2 : 64;
-		void *places = reallocarray(flat->places, room, sizeof(*flat->places));
-
-		if (!places)
-			return -ENOMEM;
-		flat->places = places;
-		flat->place_room = room;
-	}
+	if (!array_next(&flat->places, &flat->place_room, flat->place_count, 64,
+			sizeof(*flat->places)))
+		return -ENOMEM;
 	flat->places[flat->place_count++] = place;
 	return 0;
 }

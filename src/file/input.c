@@ -1,5 +1,6 @@
 /* Opens what a path names: a file or the files of a directory are mapped; input that can be read
  * only once is first copied to a file. */
+#include "base/table.h"
 #include "file/data_file.h"
 
 #include <dirent.h>
@@ -114,24 +115,12 @@ static int add_part(struct tally_data *data, const struct tally_mapped *map, con
 		    size_t *room, struct tally_error *error)
 {
 	struct file_part part = {.map = *map, .number = (unsigned)part_number(name)};
-	int code = 0;
 
-	if (data->part_count == *room) {
-		size_t more = *room ? *room * 2 : 16;
-		void *parts = reallocarray(data->parts, more, sizeof(*data->parts));
-
-		if (!parts)
-			code = -ENOMEM;
-		else
-			data->parts = parts;
-		*room = code ? *room : more;
-	}
-	if (!code && asprintf(&part.name, "%s: ", name) < 0)
-		code = -ENOMEM;
-	if (code) {
+	if (!array_next(&data->parts, room, data->part_count, 16, sizeof(*data->parts)) ||
+	    asprintf(&part.name, "%s: ", name) < 0) {
 		if (!data->archive)
 			tally_fs_unmap(&part.map);
-		return tally_fail(error, code, -1, "%s: out of memory", data->path);
+		return tally_fail(error, -ENOMEM, -1, "%s: out of memory", data->path);
 	}
 	data->parts[data->part_count++] = part;
 	return 0;

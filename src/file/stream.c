@@ -2,6 +2,7 @@
  * header, are records too, most of them before the first sample.  One pass finds them all, so that
  * events and features are known before records are read.  Source: the perf.data format in pipe
  * mode, as perf 2.6.35 to 7.0 writes it. */
+#include "base/table.h"
 #include "file/data_file.h"
 
 #include <errno.h>
@@ -43,15 +44,8 @@ static int add_attr(struct tally_data *data, struct file_cursor body, size_t *ro
 
 	if (left < 8 || data->event_count == FILE_EVENTS_MAX)
 		return 0;
-	if (data->event_count == *room) {
-		size_t more = *room ? *room * 2 : 16;
-		void *events = reallocarray(data->events, more, sizeof(*data->events));
-
-		if (!events)
-			return -ENOMEM;
-		data->events = events;
-		*room = more;
-	}
+	if (!array_next(&data->events, room, data->event_count, 16, sizeof(*data->events)))
+		return -ENOMEM;
 	event = &data->events[data->event_count];
 	*event = (struct tally_data_event){.leader = (uint32_t)data->event_count};
 	size = tally_file_attr_read(body.at, left, data->swapped, &event->attr);

@@ -8,6 +8,7 @@
 #include "base/cache_folder.h"
 #include "base/bytes.h"
 #include "base/option_struct.h"
+#include "base/table.h"
 #include "elf/build_id.h"
 #include "image/image_kind.h"
 #include "image/image_state.h"
@@ -181,15 +182,8 @@ static int64_t next_number(struct tally_image_store *store)
 			number++;
 		return (int64_t)number;
 	}
-	if (store->count == store->room) {
-		size_t room = store->room ? store->room * 2 : 64;
-		void *grown = reallocarray(store->images, room, sizeof(*store->images));
-
-		if (!grown)
-			return -ENOMEM;
-		store->images = grown;
-		store->room = room;
-	}
+	if (!array_next(&store->images, &store->room, store->count, 64, sizeof(*store->images)))
+		return -ENOMEM;
 	return (int64_t)store->count;
 }
 

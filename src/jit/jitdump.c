@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/bytes.h"
+#include "base/table.h"
 
 #define MAGIC         0x4A695444U
 #define MAGIC_SWAPPED 0x4454694AU
@@ -115,15 +116,9 @@ static int read_header(struct tally_jitdump *dump)
 
 static int add_load(struct tally_jitdump *dump, const struct tally_jit_load *load)
 {
-	if (dump->load_count == dump->load_room) {
-		size_t room = dump->load_room ? dump->load_room * 2 : 256;
-		void *grown = reallocarray(dump->loads, room, sizeof(*dump->loads));
-
-		if (!grown)
-			return -ENOMEM;
-		dump->loads = grown;
-		dump->load_room = room;
-	}
+	if (!array_next(&dump->loads, &dump->load_room, dump->load_count, 256,
+			sizeof(*dump->loads)))
+		return -ENOMEM;
 	dump->loads[dump->load_count++] = *load;
 	return 0;
 }
@@ -133,15 +128,9 @@ static int add_code(struct tally_jitdump *dump, const struct tally_jit_code *cod
 	uint64_t *known;
 	bool added;
 
-	if (dump->code_count == dump->code_room) {
-		size_t room = dump->code_room ? dump->code_room * 2 : 256;
-		void *grown = reallocarray(dump->codes, room, sizeof(*dump->codes));
-
-		if (!grown)
-			return -ENOMEM;
-		dump->codes = grown;
-		dump->code_room = room;
-	}
+	if (!array_next(&dump->codes, &dump->code_room, dump->code_count, 256,
+			sizeof(*dump->codes)))
+		return -ENOMEM;
 	known = tally_map_put(&dump->by_index, code->index, &added);
 	if (!known)
 		return -ENOMEM;

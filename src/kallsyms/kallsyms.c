@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/hex.h"
+#include "base/table.h"
 
 #define MODULE_LIMIT 4096
 
@@ -73,15 +74,9 @@ static int group_of(struct parser *parser, const char *name, size_t length)
 static int add_line(struct parser *parser, uint64_t address, char type, const char *name,
 		    size_t length, int group)
 {
-	if (parser->count == parser->room) {
-		size_t room = parser->room ? parser->room * 2 : 16384;
-		void *grown = reallocarray(parser->lines, room, sizeof(*parser->lines));
-
-		if (!grown)
-			return -ENOMEM;
-		parser->lines = grown;
-		parser->room = room;
-	}
+	if (!array_next(&parser->lines, &parser->room, parser->count, 16384,
+			sizeof(*parser->lines)))
+		return -ENOMEM;
 	parser->lines[parser->count++] = (struct line){
 	    .address = address,
 	    .name = keep(parser, name, length),

@@ -7,6 +7,7 @@
 #include <tally/session.h>
 #include "base/fail.h"
 #include "base/map.h"
+#include "base/table.h"
 
 /* A slot is what at most one thread runs in: with SWITCH records, which are of the recorded threads
  * alone, the thread itself; with SWITCH_CPU_WIDE records the CPU. */
@@ -36,15 +37,9 @@ struct changes {
 
 static int add(struct changes *changes, uint64_t time, uint32_t slot, bool runs)
 {
-	if (changes->count == changes->room) {
-		size_t room = changes->room ? changes->room * 2 : 1024;
-		struct change *grown = reallocarray(changes->list, room, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		changes->list = grown;
-		changes->room = room;
-	}
+	if (!array_next(&changes->list, &changes->room, changes->count, 1024,
+			sizeof(*changes->list)))
+		return -ENOMEM;
 	changes->list[changes->count++] = (struct change){time, slot, runs};
 	return 0;
 }

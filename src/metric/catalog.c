@@ -11,21 +11,15 @@
 #include "base/fail.h"
 #include "base/fs.h"
 #include "base/option_struct.h"
+#include "base/table.h"
 #include "metric/catalog_inner.h"
 #include "event/family.h"
 
 int tally_catalog_add(struct tally_catalog *catalog, const struct tally_catalog_entry *entry)
 {
-	if (catalog->count == catalog->room) {
-		size_t room = catalog->room ? catalog->room * 2 : 512;
-		struct tally_catalog_entry *entries =
-		    reallocarray(catalog->entries, room, sizeof(*entries));
-
-		if (!entries)
-			return -ENOMEM;
-		catalog->entries = entries;
-		catalog->room = room;
-	}
+	if (!array_next(&catalog->entries, &catalog->room, catalog->count, 512,
+			sizeof(*catalog->entries)))
+		return -ENOMEM;
 	catalog->entries[catalog->count++] = *entry;
 	return 0;
 }

@@ -11,20 +11,15 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/fs.h"
+#include "base/table.h"
 #include "metric/catalog_inner.h"
 #include "event/family.h"
 
 static int keep_pmu(struct tally_catalog *catalog, const char *name)
 {
-	if (catalog->pmu_count == catalog->pmu_room) {
-		size_t room = catalog->pmu_room ? catalog->pmu_room * 2 : 32;
-		char **pmus = reallocarray(catalog->pmus, room, sizeof(*pmus));
-
-		if (!pmus)
-			return -ENOMEM;
-		catalog->pmus = pmus;
-		catalog->pmu_room = room;
-	}
+	if (!array_next(&catalog->pmus, &catalog->pmu_room, catalog->pmu_count, 32,
+			sizeof(*catalog->pmus)))
+		return -ENOMEM;
 	catalog->pmus[catalog->pmu_count] = tally_catalog_keep(catalog, "%s", name);
 	return catalog->pmus[catalog->pmu_count++] ? 0 : -ENOMEM;
 }

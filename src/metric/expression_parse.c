@@ -8,6 +8,7 @@
 #include <strings.h>
 #include "base/buf.h"
 #include "base/fail.h"
+#include "base/table.h"
 #include "metric/expression_inner.h"
 
 #define LONGEST (64u << 10)
@@ -151,15 +152,9 @@ static int add_step(struct parser *parser, struct expression_step step, int grow
 {
 	struct tally_expression *expression = parser->expression;
 
-	if (expression->count == expression->room) {
-		size_t room = expression->room ? expression->room * 2 : 16;
-		struct expression_step *steps = realloc(expression->steps, room * sizeof(*steps));
-
-		if (!steps)
-			return -ENOMEM;
-		expression->steps = steps;
-		expression->room = room;
-	}
+	if (!array_next(&expression->steps, &expression->room, expression->count, 16,
+			sizeof(*expression->steps)))
+		return -ENOMEM;
 	expression->steps[expression->count++] = step;
 	parser->pushed += (size_t)grows;
 	if (parser->pushed > expression->depth)

@@ -14,6 +14,7 @@
 #include <tally/text.h>
 #include "base/fail.h"
 #include "base/fs.h"
+#include "base/table.h"
 #include "metric/metric_inner.h"
 
 struct wanted {
@@ -123,15 +124,8 @@ static int add(struct tally_metrics *set, const struct tally_table_event *entry,
 
 	if (is_there(set, entry, wanted->modifiers))
 		return 0;
-	if (set->count == set->room) {
-		size_t room = set->room ? set->room * 2 : 16;
-		struct metric *metrics = reallocarray(set->metrics, room, sizeof(*metrics));
-
-		if (!metrics)
-			return -ENOMEM;
-		set->metrics = metrics;
-		set->room = room;
-	}
+	if (!array_next(&set->metrics, &set->room, set->count, 16, sizeof(*set->metrics)))
+		return -ENOMEM;
 	metric = &set->metrics[set->count];
 	*metric = (struct metric){
 	    .info = {.name = keep_name(set, entry->metric, wanted->modifiers),

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/buf.h"
+#include "base/table.h"
 #include "metric/metric_inner.h"
 #include "event/term.h"
 
@@ -28,15 +29,8 @@ static void write_text(struct tally_buf *to, const char *id, const char *modifie
 
 static struct metric_event *make_room(struct tally_metrics *set)
 {
-	if (set->event_count == set->event_room) {
-		size_t room = set->event_room ? set->event_room * 2 : 32;
-		struct metric_event *events = reallocarray(set->events, room, sizeof(*events));
-
-		if (!events)
-			return NULL;
-		set->events = events;
-		set->event_room = room;
-	}
+	if (!array_next(&set->events, &set->event_room, set->event_count, 32, sizeof(*set->events)))
+		return NULL;
 	return &set->events[set->event_count];
 }
 

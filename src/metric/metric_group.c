@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 #include "base/buf.h"
+#include "base/table.h"
 #include "metric/metric_inner.h"
 #include "event/pmu.h"
 
@@ -40,16 +41,9 @@ static int64_t find_counter(const struct tally_metrics *set, const struct metric
 
 static int add_counter(struct tally_metrics *set, struct metric_group *group, size_t event)
 {
-	if (set->counter_count == set->counter_room) {
-		size_t room = set->counter_room ? set->counter_room * 2 : 64;
-		struct metric_counter *counters =
-		    reallocarray(set->counters, room, sizeof(*counters));
-
-		if (!counters)
-			return -ENOMEM;
-		set->counters = counters;
-		set->counter_room = room;
-	}
+	if (!array_next(&set->counters, &set->counter_room, set->counter_count, 64,
+			sizeof(*set->counters)))
+		return -ENOMEM;
 	set->counters[set->counter_count++] = (struct metric_counter){.event = event};
 	group->count++;
 	return 0;
@@ -59,15 +53,8 @@ static int add_group(struct tally_metrics *set, const struct metric_group *group
 {
 	if (!group->count)
 		return 0;
-	if (set->group_count == set->group_room) {
-		size_t room = set->group_room ? set->group_room * 2 : 16;
-		struct metric_group *groups = reallocarray(set->groups, room, sizeof(*groups));
-
-		if (!groups)
-			return -ENOMEM;
-		set->groups = groups;
-		set->group_room = room;
-	}
+	if (!array_next(&set->groups, &set->group_room, set->group_count, 16, sizeof(*set->groups)))
+		return -ENOMEM;
 	set->groups[set->group_count++] = *group;
 	return 0;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/fail.h"
+#include "base/table.h"
 #include "metric/metric_inner.h"
 
 #define DEEPEST 64   /* metrics that name metrics; the tables have 9 */
@@ -48,15 +49,9 @@ static int64_t add_use(struct resolver *resolver, const struct metric_use *use)
 		return tally_fail(resolver->error, -E2BIG, -1,
 				  "the metric %s is made of over %d metrics", metric->entry->metric,
 				  MOST);
-	if (metric->use_count == metric->use_room) {
-		size_t room = metric->use_room ? metric->use_room * 2 : 4;
-		struct metric_use *uses = reallocarray(metric->uses, room, sizeof(*uses));
-
-		if (!uses)
-			return fail_memory(resolver);
-		metric->uses = uses;
-		metric->use_room = room;
-	}
+	if (!array_next(&metric->uses, &metric->use_room, metric->use_count, 4,
+			sizeof(*metric->uses)))
+		return fail_memory(resolver);
 	metric->uses[metric->use_count] = *use;
 	return (int64_t)metric->use_count++;
 }
@@ -72,15 +67,9 @@ static int64_t add_event(struct resolver *resolver, const char *id)
 	for (size_t i = 0; i < metric->event_count; i++)
 		if (metric->events[i] == (size_t)event)
 			return (int64_t)i;
-	if (metric->event_count == metric->event_room) {
-		size_t room = metric->event_room ? metric->event_room * 2 : 8;
-		size_t *events = reallocarray(metric->events, room, sizeof(*events));
-
-		if (!events)
-			return fail_memory(resolver);
-		metric->events = events;
-		metric->event_room = room;
-	}
+	if (!array_next(&metric->events, &metric->event_room, metric->event_count, 8,
+			sizeof(*metric->events)))
+		return fail_memory(resolver);
 	metric->events[metric->event_count] = (size_t)event;
 	return (int64_t)metric->event_count++;
 }

@@ -7,6 +7,7 @@
 #include <tally/abi.h>
 #include "base/bytes.h"
 #include "base/map.h"
+#include "base/table.h"
 #include "wire/sample_read.h"
 
 /* Numbers of threads that ended are taken out of the table when there are more of them than that,
@@ -82,15 +83,9 @@ static int take_place(struct tally_blocked *blocked, uint32_t *ret)
 		*ret = index;
 		return 0;
 	}
-	if (blocked->count >= blocked->room) {
-		uint32_t room = blocked->room ? blocked->room * 2 : 64;
-		struct thread *more = reallocarray(blocked->threads, room, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		blocked->threads = more;
-		blocked->room = room;
-	}
+	if (!array_reach(&blocked->threads, &blocked->room, blocked->count, 64,
+			 sizeof(*blocked->threads)))
+		return -ENOMEM;
 	blocked->threads[blocked->count] = (struct thread){0};
 	*ret = blocked->count++;
 	return 0;

@@ -11,6 +11,7 @@
 #include <tally/text.h>
 #include "base/fail.h"
 #include "base/map.h"
+#include "base/table.h"
 #include "dwarf/code_lines.h"
 #include "dwarf/die.h"
 #include "base/name_filter.h"
@@ -456,15 +457,8 @@ static int add_name(Dwarf_Die *die, void *context)
 
 	if (!name)
 		return DWARF_CB_OK;
-	if (names->count == names->room) {
-		size_t room = names->room ? names->room * 2 : 256;
-		const char **grown = reallocarray(names->names, room, sizeof(*grown));
-
-		if (!grown)
-			return DWARF_CB_ABORT;
-		names->names = grown;
-		names->room = room;
-	}
+	if (!array_next(&names->names, &names->room, names->count, 256, sizeof(*names->names)))
+		return DWARF_CB_ABORT;
 	names->names[names->count++] = name;
 	return DWARF_CB_OK;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/fail.h"
 #include "base/fs.h"
+#include "base/table.h"
 
 #define KALLSYMS_MOST ((size_t)1 << 30)
 
@@ -58,15 +59,9 @@ static int read_lines(struct kernel_symbols *symbols)
 			symbols->text_end = symbol.address;
 		if (!strchr("tTwW", type))
 			continue;
-		if (symbols->count == room) {
-			struct kernel_symbol *grown;
-
-			room = room ? room * 2 : 65536;
-			grown = reallocarray(symbols->list, room, sizeof(*grown));
-			if (!grown)
-				return -ENOMEM;
-			symbols->list = grown;
-		}
+		if (!array_next(&symbols->list, &room, symbols->count, 65536,
+				sizeof(*symbols->list)))
+			return -ENOMEM;
 		symbols->list[symbols->count++] = symbol;
 	}
 	return 0;

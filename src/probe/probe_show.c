@@ -9,6 +9,7 @@
 #include <tally/text.h>
 #include "base/fail.h"
 #include "base/option_struct.h"
+#include "base/table.h"
 #include "base/text.h"
 #include "elf/demangle.h"
 #include "elf/place.h"
@@ -68,15 +69,8 @@ struct names {
 
 static int names_add(struct names *names, const char *name)
 {
-	if (names->count == names->room) {
-		size_t room = names->room ? names->room * 2 : 1024;
-		char **grown = reallocarray(names->names, room, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		names->names = grown;
-		names->room = room;
-	}
+	if (!array_next(&names->names, &names->room, names->count, 1024, sizeof(*names->names)))
+		return -ENOMEM;
 	names->names[names->count] = strdup(name);
 	return names->names[names->count] ? (int)(names->count++, 0) : -ENOMEM;
 }
@@ -373,15 +367,8 @@ static int add_line(const char *file, int line, Dwarf_Addr address, void *contex
 		return 0;
 	if (!lines->path)
 		lines->path = file;
-	if (lines->count == lines->room) {
-		size_t room = lines->room ? lines->room * 2 : 256;
-		int *grown = reallocarray(lines->numbers, room, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		lines->numbers = grown;
-		lines->room = room;
-	}
+	if (!array_next(&lines->numbers, &lines->room, lines->count, 256, sizeof(*lines->numbers)))
+		return -ENOMEM;
 	lines->numbers[lines->count++] = line;
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/fail.h"
+#include "base/table.h"
 #include "elf/elf_file.h"
 #include "probe/sdt_notes.h"
 
@@ -17,16 +18,8 @@ struct tally_sdt {
 
 static int add(struct tally_sdt *sdt, const struct tally_sdt_marker *marker)
 {
-	if (sdt->count == sdt->room) {
-		size_t room = sdt->room ? sdt->room * 2 : 64;
-		struct tally_sdt_marker *markers =
-		    reallocarray(sdt->markers, room, sizeof(*markers));
-
-		if (!markers)
-			return -ENOMEM;
-		sdt->markers = markers;
-		sdt->room = room;
-	}
+	if (!array_next(&sdt->markers, &sdt->room, sdt->count, 64, sizeof(*sdt->markers)))
+		return -ENOMEM;
 	sdt->markers[sdt->count++] = *marker;
 	return 0;
 }

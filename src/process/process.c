@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include "base/buf.h"
 #include "base/bytes.h"
+#include "base/table.h"
 #include "process/process_table.h"
 
 /* misc bits that share a position. Source: include/uapi/linux/perf_event.h; perf sets FORK_EXEC in
@@ -321,15 +322,9 @@ static int feed_exit(struct tally_process_table *table, const struct tally_recor
 {
 	if (!table->renews)
 		return 0;
-	if (table->exit_count == table->exit_room) {
-		size_t room = table->exit_room ? table->exit_room * 2 : 64;
-		void *exits = reallocarray(table->exits, room, sizeof(*table->exits));
-
-		if (!exits)
-			return -ENOMEM;
-		table->exits = exits;
-		table->exit_room = room;
-	}
+	if (!array_next(&table->exits, &table->exit_room, table->exit_count, 64,
+			sizeof(*table->exits)))
+		return -ENOMEM;
 	table->exits[table->exit_count++] =
 	    (struct tally_process_exit){.pid = task->pid, .tid = task->tid, .time = time};
 	return 0;

@@ -4,6 +4,7 @@
  * forked from, in one; and what it had before its last exec, through which look-ups still go once,
  * until that is old. What has mapped nothing since the last time is only moved.
  * Rows that nothing can find any more are left out, so the table is as large as what lives. */
+#include "base/table.h"
 #include "process/process_table.h"
 
 #include <errno.h>
@@ -30,15 +31,8 @@ struct renewal {
 
 static int add_number(struct row_list *list, uint32_t row)
 {
-	if (list->count == list->room) {
-		size_t room = list->room ? list->room * 2 : 64;
-		void *more = reallocarray(list->list, room, sizeof(*list->list));
-
-		if (!more)
-			return -ENOMEM;
-		list->list = more;
-		list->room = room;
-	}
+	if (!array_next(&list->list, &list->room, list->count, 64, sizeof(*list->list)))
+		return -ENOMEM;
 	list->list[list->count++] = row;
 	return 0;
 }

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "base/table.h"
 
 void tally_timeline_done(struct tally_timeline *timeline)
 {
@@ -29,15 +30,10 @@ int tally_timeline_add(struct tally_timeline *timeline, uint32_t key, uint64_t t
 		timeline->entries = entries;
 		timeline->room = room;
 	}
-	if (timeline->keys.count + 1 >= timeline->last_room) { /* the key 0 is not in the count */
-		size_t room = timeline->last_room ? timeline->last_room * 2 : 256;
-		void *last = reallocarray(timeline->last, room, sizeof(*timeline->last));
-
-		if (!last)
-			return -ENOMEM;
-		timeline->last = last;
-		timeline->last_room = room;
-	}
+	/* The key 0 is not in the count. */
+	if (!array_next(&timeline->last, &timeline->last_room, timeline->keys.count + 1, 256,
+			sizeof(*timeline->last)))
+		return -ENOMEM;
 	/* Keys are moved up by one, as the map treats 0 apart. */
 	dense = tally_map_put(&timeline->keys, (uint64_t)key + 1, &added);
 	if (!dense)

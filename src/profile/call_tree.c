@@ -51,14 +51,7 @@ static bool make_room(struct making *making, uint32_t more)
 
 static bool path_room(struct making *making, uint32_t depth)
 {
-	uint32_t room = making->path_room ? making->path_room * 2 : 256;
-
-	if (depth < making->path_room)
-		return true;
-	if (!room || !array_resize(&making->path, room, sizeof(*making->path)))
-		return false;
-	making->path_room = room;
-	return true;
+	return array_reach(&making->path, &making->path_room, depth, 256, sizeof(*making->path));
 }
 
 static uint32_t add(struct making *making, uint32_t parent, uint32_t frame)

@@ -48,7 +48,7 @@ static void rank_texts(struct ranked *texts, uint32_t count, uint32_t *ranks)
 static int rank_symbols(const struct tally_places *places, uint32_t *ranks)
 {
 	struct ranked *texts = NULL;
-	uint32_t known = 0, room = 0;
+	size_t known = 0, room = 0;
 
 	memset(ranks, 0xff, places->frame_count * sizeof(*ranks));
 	for (uint32_t frame = 1; frame < places->frame_count; frame++) {
@@ -60,17 +60,14 @@ static int rank_symbols(const struct tally_places *places, uint32_t *ranks)
 		symbol = tally_session_frame(places->session, frame).symbol;
 		if (!symbol)
 			continue;
-		if (known == room) {
-			room = room ? room * 2 : 1024;
-			if (!array_resize(&texts, room, sizeof(*texts))) {
-				free(texts);
-				return -ENOMEM;
-			}
+		if (!array_next(&texts, &room, known, 1024, sizeof(*texts))) {
+			free(texts);
+			return -ENOMEM;
 		}
 		texts[known++] = ranked_text(symbol, frame);
 	}
 	if (known)
-		rank_texts(texts, known, ranks);
+		rank_texts(texts, (uint32_t)known, ranks);
 	free(texts);
 	return 0;
 }

@@ -110,13 +110,10 @@ int tally_push_spool_list(const struct push_spool *spool, struct push_entry **re
 		    fstatat(spool->folder, entry->d_name, &about, AT_SYMLINK_NOFOLLOW) ||
 		    !S_ISREG(about.st_mode))
 			continue;
-		if (count == room) {
-			room = room ? room * 2 : 64;
-			if (!array_resize(&list, room, sizeof(*list))) {
-				free(list);
-				closedir(folder);
-				return -ENOMEM;
-			}
+		if (!array_next(&list, &room, count, 64, sizeof(*list))) {
+			free(list);
+			closedir(folder);
+			return -ENOMEM;
 		}
 		memcpy(list[count].name, entry->d_name, strlen(entry->d_name) + 1);
 		list[count++].size = (uint64_t)about.st_size;

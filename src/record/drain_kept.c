@@ -7,6 +7,7 @@
 #include <string.h>
 #include <tally/fd.h>
 #include "base/fail.h"
+#include "base/table.h"
 #include "record/drain.h"
 
 static void add(struct tally_drain *drain, const uint8_t *bytes, size_t size)
@@ -51,14 +52,8 @@ static size_t find_ends(struct tally_drain *drain, const struct tally_ring_bytes
 
 		if (to == at)
 			break;
-		if (count == room) {
-			size_t *more = reallocarray(ends, room ? room * 2 : 1024, sizeof(*ends));
-
-			if (!more)
-				break;
-			ends = more;
-			room = room ? room * 2 : 1024;
-		}
+		if (!array_next(&ends, &room, count, 1024, sizeof(*ends)))
+			break;
 		ends[count++] = at = to;
 	}
 	drain->walk.counts.bad_bytes += total - at;

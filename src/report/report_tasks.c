@@ -56,13 +56,8 @@ static int add(struct tasks *tasks, uint32_t pid, uint32_t tid, uint32_t *ret)
 
 	if (!index || tasks->count >= NONE)
 		return -ENOMEM;
-	if (tasks->count == tasks->room) {
-		size_t room = tasks->room ? tasks->room * 2 : 256;
-
-		if (!array_resize(&tasks->list, room, sizeof(*tasks->list)))
-			return -ENOMEM;
-		tasks->room = room;
-	}
+	if (!array_next(&tasks->list, &tasks->room, tasks->count, 256, sizeof(*tasks->list)))
+		return -ENOMEM;
 	*index = tasks->count;
 	*ret = (uint32_t)tasks->count;
 	tasks->list[tasks->count++] = (struct task){

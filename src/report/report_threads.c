@@ -32,13 +32,9 @@ static int add_thread(struct counts *counts, uint32_t pid, uint32_t tid, uint64_
 	if (!index)
 		return -ENOMEM;
 	if (added) {
-		if (counts->thread_count == counts->room) {
-			size_t room = counts->room ? counts->room * 2 : 64;
-
-			if (!array_resize(&counts->threads, room, sizeof(*counts->threads)))
-				return -ENOMEM;
-			counts->room = room;
-		}
+		if (!array_next(&counts->threads, &counts->room, counts->thread_count, 64,
+				sizeof(*counts->threads)))
+			return -ENOMEM;
 		*index = counts->thread_count;
 		counts->threads[counts->thread_count++] = (struct counting){pid, tid};
 	}

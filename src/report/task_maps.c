@@ -46,14 +46,10 @@ static struct task_map_list **slot_of(struct task_maps *maps, uint32_t pid)
 	if (!index)
 		return NULL;
 	if (added) {
-		if (maps->count == maps->room) {
-			size_t room = maps->room ? maps->room * 2 : 64;
-
-			if (!array_resize(&maps->lists, room, sizeof(struct task_map_list *))) {
-				*index = 0;
-				return NULL;
-			}
-			maps->room = room;
+		if (!array_next(&maps->lists, &maps->room, maps->count, 64,
+				sizeof(struct task_map_list *))) {
+			*index = 0;
+			return NULL;
 		}
 		maps->lists[maps->count++] = NULL;
 		*index = maps->count;

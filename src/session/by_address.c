@@ -252,14 +252,10 @@ static int make_room(struct tally_by_address *waiting)
 	}
 	if (!waiting->samples || !waiting->spare || !waiting->counts)
 		return -ENOMEM;
-	if (waiting->view_count == waiting->view_room) {
-		uint32_t room = waiting->view_room ? waiting->view_room * 2 : 64;
-
-		if (!array_resize(&waiting->views, room, sizeof(*waiting->views)))
-			return -ENOMEM;
-		waiting->view_room = room;
-	}
-	return 0;
+	return array_reach(&waiting->views, &waiting->view_room, waiting->view_count, 64,
+			   sizeof(*waiting->views))
+		   ? 0
+		   : -ENOMEM;
 }
 
 /* Makes waiting->last[mode] the view of such samples of that mode at that address; 0 or -ENOMEM. */

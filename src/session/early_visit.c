@@ -1,4 +1,5 @@
 #include "session/early_visit.h"
+#include "base/table.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,15 +20,8 @@ static int by_thread(const void *left, const void *right)
 
 static int add_again(struct early_visit *visit, const struct early_phase *phase, size_t *room)
 {
-	if (visit->again_count == *room) {
-		size_t more = *room ? *room * 2 : 64;
-		void *again = reallocarray(visit->again, more, sizeof(*visit->again));
-
-		if (!again)
-			return -ENOMEM;
-		visit->again = again;
-		*room = more;
-	}
+	if (!array_next(&visit->again, room, visit->again_count, 64, sizeof(*visit->again)))
+		return -ENOMEM;
 	visit->again[visit->again_count++] = (struct early_again){
 	    .pid = phase->pid,
 	    .tid = phase->tid,

@@ -58,13 +58,8 @@ static int keep_text(struct filter_stage *stage, struct filtered_batch *to, size
 		return text->failed;
 	if (!stage->sink->text)
 		return 0; /* printed when the batch is done */
-	if (to->text_count == to->text_room) {
-		size_t room = to->text_room ? to->text_room * 2 : 64;
-
-		if (!array_resize(&to->texts, room, sizeof(*to->texts)))
-			return -ENOMEM;
-		to->text_room = room;
-	}
+	if (!array_next(&to->texts, &to->text_room, to->text_count, 64, sizeof(*to->texts)))
+		return -ENOMEM;
 	tally_buf_add(&to->text, text->data, text->size);
 	tally_buf_clear(text);
 	to->texts[to->text_count++] =

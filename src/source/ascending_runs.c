@@ -52,13 +52,8 @@ int tally_run_finder_begin(struct run_finder *finder, uint64_t time, size_t piec
 		finder->on = false;
 		return 0;
 	}
-	if (finder->count == finder->room) {
-		size_t room = finder->room ? finder->room * 2 : 1024;
-
-		if (!array_resize(&finder->list, room, sizeof(*finder->list)))
-			return -ENOMEM;
-		finder->room = room;
-	}
+	if (!array_next(&finder->list, &finder->room, finder->count, 1024, sizeof(*finder->list)))
+		return -ENOMEM;
 	finder->list[finder->count++] = (struct ascending_run){
 	    .first = time,
 	    .place = (uint64_t)piece << (ORDER_SIZE_BITS + ORDER_OFFSET_BITS) |
@@ -73,13 +68,9 @@ int tally_run_finder_begin(struct run_finder *finder, uint64_t time, size_t piec
 int tally_run_finder_round(struct run_finder *finder)
 {
 	tally_run_finder_end(finder);
-	if (finder->round_count == finder->round_room) {
-		size_t room = finder->round_room ? finder->round_room * 2 : 64;
-
-		if (!array_resize(&finder->rounds, room, sizeof(*finder->rounds)))
-			return -ENOMEM;
-		finder->round_room = room;
-	}
+	if (!array_next(&finder->rounds, &finder->round_room, finder->round_count, 64,
+			sizeof(*finder->rounds)))
+		return -ENOMEM;
 	finder->rounds[finder->round_count++] = finder->round;
 	finder->round = (struct run_round){.least = UINT64_MAX};
 	return 0;

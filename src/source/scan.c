@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "base/fail.h"
+#include "base/table.h"
 #include "file/in_place.h"
 
 int tally_source_event_miss(const struct tally_source *source, struct source_id_cache *cache,
@@ -53,15 +54,9 @@ int tally_scan_add_piece(struct scan *scan, size_t end)
 {
 	if (end == scan->piece_at)
 		return 0;
-	if (scan->piece_count == scan->piece_room) {
-		size_t room = scan->piece_room ? scan->piece_room * 2 : 64;
-		void *pieces = reallocarray(scan->pieces, room, sizeof(*scan->pieces));
-
-		if (!pieces)
-			return -ENOMEM;
-		scan->pieces = pieces;
-		scan->piece_room = room;
-	}
+	if (!array_next(&scan->pieces, &scan->piece_room, scan->piece_count, 64,
+			sizeof(*scan->pieces)))
+		return -ENOMEM;
 	scan->pieces[scan->piece_count++] = (struct source_piece){
 	    .bytes = scan->block.bytes + scan->piece_at,
 	    .size = end - scan->piece_at,
@@ -101,15 +96,9 @@ static int note_side(struct scan *scan, const struct tally_record *record)
 {
 	const uint8_t *bytes = record->bytes;
 
-	if (scan->side_count == scan->side_room) {
-		size_t room = scan->side_room ? scan->side_room * 2 : 1024;
-		void *sides = reallocarray(scan->sides, room, sizeof(*scan->sides));
-
-		if (!sides)
-			return -ENOMEM;
-		scan->sides = sides;
-		scan->side_room = room;
-	}
+	if (!array_next(&scan->sides, &scan->side_room, scan->side_count, 1024,
+			sizeof(*scan->sides)))
+		return -ENOMEM;
 	if (scan->copies_sides) {
 		uint8_t *copy = tally_arena_alloc(&scan->side_bytes, record->size);
 
@@ -135,15 +124,9 @@ static int note_deferred(struct scan *scan, const struct tally_record *record)
 		&tally_data_event(source->data, event < 0 ? 0 : (size_t)event)->layout, record,
 		side_time(scan, record), &found))
 		return 0;
-	if (scan->deferred_count == scan->deferred_room) {
-		size_t room = scan->deferred_room ? scan->deferred_room * 2 : 1024;
-		void *more = reallocarray(scan->deferred, room, sizeof(*scan->deferred));
-
-		if (!more)
-			return -ENOMEM;
-		scan->deferred = more;
-		scan->deferred_room = room;
-	}
+	if (!array_next(&scan->deferred, &scan->deferred_room, scan->deferred_count, 1024,
+			sizeof(*scan->deferred)))
+		return -ENOMEM;
 	scan->deferred[scan->deferred_count++] = found;
 	return 0;
 }

@@ -1,4 +1,5 @@
 #include "source/time_queue.h"
+#include "base/table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,27 +26,15 @@ void tally_time_queue_done(struct time_queue *queue)
 
 int tally_time_queue_grow(struct time_queue *queue)
 {
-	size_t room = queue->room ? queue->room * 2 : 4096;
-	void *entries = reallocarray(queue->entries, room, sizeof(*queue->entries));
-
-	if (!entries)
-		return -ENOMEM;
-	queue->entries = entries;
-	queue->room = room;
-	return 0;
+	return tally_array_double(&queue->entries, &queue->room, 4096, sizeof(*queue->entries))
+		   ? 0
+		   : -ENOMEM;
 }
 
 int tally_time_queue_new_run(struct time_queue *queue)
 {
-	if (queue->run_count == queue->run_room) {
-		size_t room = queue->run_room ? queue->run_room * 2 : 64;
-		void *runs = reallocarray(queue->runs, room, sizeof(*queue->runs));
-
-		if (!runs)
-			return -ENOMEM;
-		queue->runs = runs;
-		queue->run_room = room;
-	}
+	if (!array_next(&queue->runs, &queue->run_room, queue->run_count, 64, sizeof(*queue->runs)))
+		return -ENOMEM;
 	queue->runs[queue->run_count++] = (struct time_run){queue->count, queue->count};
 	return 0;
 }
@@ -81,15 +70,9 @@ static int add_limit(struct time_queue *queue, uint64_t limit)
 {
 	if (queue->limit_count && queue->limits[queue->limit_count - 1] >= limit)
 		return 0;
-	if (queue->limit_count == queue->limit_room) {
-		size_t room = queue->limit_room ? queue->limit_room * 2 : 64;
-		void *limits = reallocarray(queue->limits, room, sizeof(*queue->limits));
-
-		if (!limits)
-			return -ENOMEM;
-		queue->limits = limits;
-		queue->limit_room = room;
-	}
+	if (!array_next(&queue->limits, &queue->limit_room, queue->limit_count, 64,
+			sizeof(*queue->limits)))
+		return -ENOMEM;
 	queue->limits[queue->limit_count++] = limit;
 	return 0;
 }

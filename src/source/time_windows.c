@@ -90,13 +90,9 @@ static int open_some(struct time_windows *windows, uint64_t *ret_until)
 			*ret_until = next->time;
 			return 0;
 		}
-		if (windows->open_count == windows->open_room) {
-			size_t room = windows->open_room ? windows->open_room * 2 : 64;
-
-			if (!array_resize(&windows->open, room, sizeof(*windows->open)))
-				return -ENOMEM;
-			windows->open_room = room;
-		}
+		if (!array_next(&windows->open, &windows->open_room, windows->open_count, 64,
+				sizeof(*windows->open)))
+			return -ENOMEM;
 		run = &source->runs[next->place];
 		windows->open[windows->open_count++] =
 		    (struct window_run){.number = (uint32_t)next->place, .place = run->place};

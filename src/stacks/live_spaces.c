@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <tally/abi.h>
+#include "base/table.h"
 #include "compiled/jit_loads.h"
 #include "image/image.h"
 #include "image/image_files.h"
@@ -155,15 +156,9 @@ static int64_t sort_records(struct tally_live_spaces *spaces, const struct tally
 
 		if (!is_of_processes(record.type))
 			continue;
-		if (count == spaces->order_room) {
-			size_t room = count ? count * 2 : 256;
-			void *more = reallocarray(spaces->order, room, sizeof(*spaces->order));
-
-			if (!more)
-				return -ENOMEM;
-			spaces->order = more;
-			spaces->order_room = room;
-		}
+		if (!array_next(&spaces->order, &spaces->order_room, count, 256,
+				sizeof(*spaces->order)))
+			return -ENOMEM;
 		if (tally_sample_id_decode(layout, &record, &id, NULL))
 			continue;
 		spaces->order[count++] = (struct side_record){.time = id.time, .at = at};

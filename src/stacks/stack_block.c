@@ -6,6 +6,7 @@
 #include <sys/param.h>
 #include <tally/abi.h>
 #include "base/bytes.h"
+#include "base/table.h"
 #include "wire/sample_read.h"
 
 /* Bytes of records that a thread takes at once: some dozens of copies. */
@@ -123,15 +124,9 @@ static int begin_record(struct tally_stack_block *block)
 
 	if (block->part_count && at - block->parts[block->part_count - 1] < PART)
 		return 0;
-	if (block->part_count == block->part_room) {
-		size_t room = block->part_room ? block->part_room * 2 : 64;
-		size_t *more = reallocarray(block->parts, room, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		block->parts = more;
-		block->part_room = room;
-	}
+	if (!array_next(&block->parts, &block->part_room, block->part_count, 64,
+			sizeof(*block->parts)))
+		return -ENOMEM;
 	block->parts[block->part_count++] = at;
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/param.h>
+#include "base/table.h"
 #include "callchain/thread_stacks.h"
 #include "wire/sample_read.h"
 
@@ -202,16 +203,9 @@ static int64_t put_in_order(struct tally_stack_joins *joins, const struct tally_
 		for (size_t at = 0; at < parts[i].stacks.size;) {
 			const struct made_stack stack = stack_at(&parts[i], at);
 
-			if (count == joins->order_room) {
-				size_t room = count ? count * 2 : 1024;
-				void *more =
-				    reallocarray(joins->order, room, sizeof(*joins->order));
-
-				if (!more)
-					return -ENOMEM;
-				joins->order = more;
-				joins->order_room = room;
-			}
+			if (!array_next(&joins->order, &joins->order_room, count, 1024,
+					sizeof(*joins->order)))
+				return -ENOMEM;
 			joins->order[count++] =
 			    (struct sample_order){.time = stack.time, .part = i, .at = at};
 			at += sizeof(stack) + stack.count * sizeof(struct tally_stack_frame);

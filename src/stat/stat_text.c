@@ -8,6 +8,7 @@
  *
  * Cells are made first, then columns get the width of their widest cell; names are cut where the
  * terminal is narrow. */
+#include "base/table.h"
 #include "stat/stat_table.h"
 
 #include <errno.h>
@@ -171,15 +172,8 @@ static void put_part(struct stat_table *table, struct stat_row *row, const struc
 
 static struct stat_row *add_row(struct stat_table *table)
 {
-	if (table->row_count == table->row_room) {
-		size_t room = table->row_room ? table->row_room * 2 : 32;
-		struct stat_row *more = reallocarray(table->rows, room, sizeof(*more));
-
-		if (!more)
-			return NULL;
-		table->rows = more;
-		table->row_room = room;
-	}
+	if (!array_next(&table->rows, &table->row_room, table->row_count, 32, sizeof(*table->rows)))
+		return NULL;
 	table->rows[table->row_count] = (struct stat_row){.grade = TALLY_STAT_PLAIN};
 	return &table->rows[table->row_count++];
 }

@@ -11,6 +11,7 @@
 #include <tally/abi.h>
 #include <unistd.h>
 #include "base/bytes.h"
+#include "base/table.h"
 #include "elf/build_id.h"
 #include "jit/jit_file.h"
 
@@ -64,15 +65,8 @@ static int add_locked(struct tally_build_ids *ids, uint16_t misc, const char *pa
 	name = tally_strings_intern(&ids->names, path, length);
 	if (name < 0)
 		return (int)name;
-	if (ids->count == ids->room) {
-		size_t room = ids->room ? ids->room * 2 : 64;
-
-		entry = reallocarray(ids->entries, room, sizeof(*entry));
-		if (!entry)
-			return -ENOMEM;
-		ids->entries = entry;
-		ids->room = room;
-	}
+	if (!array_next(&ids->entries, &ids->room, ids->count, 64, sizeof(*ids->entries)))
+		return -ENOMEM;
 	entry = &ids->entries[ids->count++];
 	*entry = (struct tally_build_id_entry){.name = (uint32_t)name, .misc = misc, .size = size};
 	memcpy(entry->id, id, size);
@@ -188,15 +182,8 @@ static int keep_read(struct tally_build_ids *ids, uint64_t key,
 	uint64_t *index;
 	bool added;
 
-	if (ids->read_count == ids->read_room) {
-		size_t room = ids->read_room ? ids->read_room * 2 : 64;
-		struct tally_build_id_read *more = reallocarray(ids->read, room, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		ids->read = more;
-		ids->read_room = room;
-	}
+	if (!array_next(&ids->read, &ids->read_room, ids->read_count, 64, sizeof(*ids->read)))
+		return -ENOMEM;
 	index = tally_map_put(&ids->files, key, &added);
 	if (!index)
 		return -ENOMEM;

@@ -7,6 +7,7 @@
 #include <tally/abi.h>
 #include "base/bytes.h"
 #include "base/fs.h"
+#include "base/table.h"
 
 /* Source: include/linux/threads.h, PID_MAX_LIMIT. */
 #define PID_LIMIT (1u << 22)
@@ -74,15 +75,9 @@ int tally_left_running_find(const struct tally_left_running *left_running, const
 		}
 		if (!(begun >> pid % 64 & 1) || !is_running(root, (pid_t)pid))
 			continue;
-		if (count == room) {
-			pid_t *more = reallocarray(list, room ? room * 2 : 16, sizeof(*list));
-
-			if (!more) {
-				free(list);
-				return -ENOMEM;
-			}
-			list = more;
-			room = room ? room * 2 : 16;
+		if (!array_next(&list, &room, count, 16, sizeof(*list))) {
+			free(list);
+			return -ENOMEM;
 		}
 		list[count++] = (pid_t)pid;
 	}

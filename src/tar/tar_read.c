@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "base/fs.h"
 #include "base/map.h"
+#include "base/table.h"
 #include "tar/expand.h"
 #include "tar/unlinked.h"
 #include "tar/tar.h"
@@ -190,15 +191,8 @@ static int add_member(struct tally_tar *tar, char name[NAME_MOST],
 		return -ENOMEM;
 	if (tar->names.count == before)
 		return 0;
-	if ((size_t)number >= tar->room) {
-		size_t room = tar->room ? tar->room * 2 : 64;
-		void *grown = reallocarray(tar->members, room, sizeof(*tar->members));
-
-		if (!grown)
-			return -ENOMEM;
-		tar->members = grown;
-		tar->room = room;
-	}
+	if (!array_next(&tar->members, &tar->room, (size_t)number, 64, sizeof(*tar->members)))
+		return -ENOMEM;
 	tar->members[number] = *member;
 	return 0;
 }

@@ -78,13 +78,8 @@ static int add_row(struct tally_cfi *cfi, uint64_t from, uint32_t set)
 		last->set = set;
 		return 0;
 	}
-	if (cfi->row_count == cfi->row_room) {
-		size_t room = cfi->row_room ? cfi->row_room * 2 : 256;
-
-		if (!array_resize(&cfi->rows, room, sizeof(*cfi->rows)))
-			return -ENOMEM;
-		cfi->row_room = room;
-	}
+	if (!array_next(&cfi->rows, &cfi->row_room, cfi->row_count, 256, sizeof(*cfi->rows)))
+		return -ENOMEM;
 	cfi->rows[cfi->row_count++] =
 	    (struct cfi_row){.from = (uint32_t)(from - cfi->base), .set = set};
 	return 0;

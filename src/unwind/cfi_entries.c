@@ -223,13 +223,9 @@ static int64_t common_at(struct reading *reading, uint64_t at)
 		    !entry_at(reading, &reading->commons, (size_t)at, &entry, &next) ||
 		    entry.bytes.failed || !is_common(reading, &entry))
 			return UINT32_MAX;
-		if (entries->common_count == entries->common_room) {
-			uint32_t room = entries->common_room ? entries->common_room * 2 : 64;
-
-			if (!array_resize(&entries->commons, room, sizeof(*entries->commons)))
-				return -ENOMEM;
-			entries->common_room = room;
-		}
+		if (!array_reach(&entries->commons, &entries->common_room, entries->common_count,
+				 64, sizeof(*entries->commons)))
+			return -ENOMEM;
 		parse_common(reading, &entry, &entries->commons[entries->common_count]);
 		if (entries->programs.failed)
 			return -ENOMEM;
@@ -279,13 +275,9 @@ static int parse_function(struct reading *reading, struct entry *entry, struct c
 /* 0 or -ENOMEM. */
 static int add_function(struct cfi_entries *entries, const struct cfi_function *function)
 {
-	if (entries->function_count == entries->function_room) {
-		size_t room = entries->function_room ? entries->function_room * 2 : 256;
-
-		if (!array_resize(&entries->functions, room, sizeof(*entries->functions)))
-			return -ENOMEM;
-		entries->function_room = room;
-	}
+	if (!array_next(&entries->functions, &entries->function_room, entries->function_count, 256,
+			sizeof(*entries->functions)))
+		return -ENOMEM;
 	entries->functions[entries->function_count++] = *function;
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/fail.h"
+#include "base/table.h"
 
 #define TRIES 200 /* names are 10 ms apart */
 
@@ -61,15 +62,8 @@ static int rename_now(const char *path, char **ret)
 
 static int remember(struct tally_file_series *series, char *name)
 {
-	if (series->count == series->room) {
-		size_t room = series->room ? series->room * 2 : 16;
-		char **more = reallocarray(series->names, room, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		series->names = more;
-		series->room = room;
-	}
+	if (!array_next(&series->names, &series->room, series->count, 16, sizeof(*series->names)))
+		return -ENOMEM;
 	series->names[series->count++] = name;
 	return 0;
 }

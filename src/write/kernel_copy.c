@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "base/fail.h"
 #include "base/fs.h"
+#include "base/table.h"
 
 #define KALLSYMS_MOST ((size_t)1 << 30)
 #define MODULES_MOST  ((size_t)16 << 20)
@@ -66,15 +67,9 @@ static int add_range(struct copying *copying, uint64_t start, uint64_t end)
 {
 	start &= ~(uint64_t)(PAGE - 1);
 	end = (end + PAGE - 1) & ~(uint64_t)(PAGE - 1);
-	if (copying->count == copying->room) {
-		size_t room = copying->room ? copying->room * 2 : 64;
-		struct range *more = reallocarray(copying->ranges, room, sizeof(*more));
-
-		if (!more)
-			return fail_memory(copying);
-		copying->ranges = more;
-		copying->room = room;
-	}
+	if (!array_next(&copying->ranges, &copying->room, copying->count, 64,
+			sizeof(*copying->ranges)))
+		return fail_memory(copying);
 	copying->ranges[copying->count++] = (struct range){.start = start, .end = end};
 	return 0;
 }

@@ -2,6 +2,7 @@
  * Sources: Documentation/admin-guide/cputopology.rst, Documentation/ABI/stable/sysfs-devices-node,
  * Documentation/ABI/testing/sysfs-devices-system-cpu (cache), sysfs-devices-memory; the sections'
  * layouts: the perf.data format. */
+#include "base/table.h"
 #include "write/writer.h"
 
 #include <stdlib.h>
@@ -31,18 +32,10 @@ static void lines_add(struct lines *lines, char *line)
 			return;
 		}
 	}
-	if (lines->count == lines->room) {
-		size_t room = lines->room ? lines->room * 2 : 16;
-		char **text = reallocarray(lines->text, room, sizeof(*text));
-
-		if (!text) {
-			free(line);
-			return;
-		}
-		lines->text = text;
-		lines->room = room;
-	}
-	lines->text[lines->count++] = line;
+	if (array_next(&lines->text, &lines->room, lines->count, 16, sizeof(*lines->text)))
+		lines->text[lines->count++] = line;
+	else
+		free(line);
 }
 
 static void lines_done(struct lines *lines)
@@ -282,19 +275,10 @@ static void collect_caches(const char *root, uint32_t cpus, struct cache **ret, 
 				break;
 			for (size_t i = 0; i < *ret_count && !known; i++)
 				known = cache_equal(&(*ret)[i], &cache);
-			if (!known && *ret_count == room) {
-				size_t more = room ? room * 2 : 16;
-				struct cache *grown = reallocarray(*ret, more, sizeof(*grown));
-
-				if (grown) {
-					*ret = grown;
-					room = more;
-				}
-			}
-			if (known || *ret_count == room)
-				cache_done(&cache);
-			else
+			if (!known && array_next(ret, &room, *ret_count, 16, sizeof(**ret)))
 				(*ret)[(*ret_count)++] = cache;
+			else
+				cache_done(&cache);
 		}
 	}
 }
