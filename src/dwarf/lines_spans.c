@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "base/table.h"
 
 /* Functions of programs are some ten within each other, and at most some hundred. */
 #define LOOK_MOST 16384U
@@ -16,17 +17,9 @@ int tally_spans_add(struct tally_spans *spans, uint64_t low, uint64_t high, uint
 {
 	if (low >= high)
 		return 0;
-	if (spans->count == spans->room) {
-		size_t room = spans->room ? spans->room * 2 : 64;
-		void *grown = room < UINT32_MAX
-				  ? reallocarray(spans->list, room, sizeof(*spans->list))
-				  : NULL;
-
-		if (!grown)
-			return -ENOMEM;
-		spans->list = grown;
-		spans->room = room;
-	}
+	if (spans->count >= UINT32_MAX / 2 ||
+	    !array_next(&spans->list, &spans->room, spans->count, 64, sizeof(*spans->list)))
+		return -ENOMEM;
 	spans->list[spans->count++] = (struct tally_span){.low = low, .high = high, .index = index};
 	return 0;
 }

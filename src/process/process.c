@@ -22,22 +22,18 @@
 /* Numbers of names that were made after freezing have this bit. */
 #define NAME_LATE (1U << 31)
 
+/* Spaces and rows have numbers of 32 bits. */
+#define NUMBERS_MOST (UINT32_MAX / 2)
+
 /* perf's name of the idle task, which no record names. */
 #define IDLE_NAME "swapper"
 
 int64_t tally_process_space_add(struct tally_process_table *table, const struct tally_space *space)
 {
-	if (table->space_count == table->space_room) {
-		size_t room = table->space_room ? table->space_room * 2 : 64;
-		void *list = room < UINT32_MAX
-				 ? reallocarray(table->space_list, room, sizeof(*table->space_list))
-				 : NULL;
-
-		if (!list)
-			return -ENOMEM;
-		table->space_list = list;
-		table->space_room = room;
-	}
+	if (table->space_count >= NUMBERS_MOST ||
+	    !array_next(&table->space_list, &table->space_room, table->space_count, 64,
+			sizeof(*table->space_list)))
+		return -ENOMEM;
 	table->space_list[table->space_count] = *space;
 	if (!space->id)
 		table->space_list[table->space_count].id = ++table->space_ids;
@@ -217,17 +213,10 @@ static int row_add(struct tally_process_table *table, struct tally_mapping_row *
 	mapping->file = tally_process_file_intern(table, file);
 	if (!mapping->file)
 		return -ENOMEM;
-	if (table->row_count == table->row_room) {
-		size_t room = table->row_room ? table->row_room * 2 : 256;
-		void *rows = room < UINT32_MAX
-				 ? reallocarray(table->rows, room, sizeof(*table->rows))
-				 : NULL;
-
-		if (!rows)
-			return -ENOMEM;
-		table->rows = rows;
-		table->row_room = room;
-	}
+	if (table->row_count >= NUMBERS_MOST ||
+	    !array_next(&table->rows, &table->row_room, table->row_count, 256,
+			sizeof(*table->rows)))
+		return -ENOMEM;
 	mapping->number = (uint32_t)table->row_count;
 	mapping->before = UINT32_MAX;
 	table->rows[table->row_count++] = *row;

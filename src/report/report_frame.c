@@ -18,6 +18,16 @@ static void put_start(struct tally_buf *to, const struct tally_frame *frame)
 	tally_cell_hex(to, frame->address, 1);
 }
 
+/* False: it has no name. */
+static bool put_name(struct tally_buf *to, const struct tally_frame *frame)
+{
+	if (frame->symbol)
+		put_function(to, frame);
+	else if (frame->function)
+		put_start(to, frame);
+	return frame->symbol || frame->function;
+}
+
 void tally_report_symbol(struct tally_buf *to, const struct tally_frame *frame)
 {
 	char level[] = "[.] ";
@@ -25,28 +35,16 @@ void tally_report_symbol(struct tally_buf *to, const struct tally_frame *frame)
 	if (frame->level >= ' ' && frame->level < 0x7f)
 		level[1] = frame->level;
 	tally_buf_add(to, level, 4);
-	if (frame->symbol) {
-		put_function(to, frame);
+	if (put_name(to, frame))
 		return;
-	}
-	if (frame->function) {
-		put_start(to, frame);
-		return;
-	}
 	tally_buf_add(to, "0x", 2);
 	tally_cell_hex(to, frame->address, 16);
 }
 
 void tally_report_frame(struct tally_buf *to, const struct tally_frame *frame)
 {
-	if (frame->symbol) {
-		put_function(to, frame);
+	if (put_name(to, frame))
 		return;
-	}
-	if (frame->function) {
-		put_start(to, frame);
-		return;
-	}
 	if (frame->image_name && frame->image_name[0] != '[') {
 		tally_cell_name(to, frame->image_name);
 		tally_buf_byte(to, '+');
