@@ -213,8 +213,9 @@ int tally_fs_search(const char *folders, const char *name, bool runs, char ret[P
 
 		if (!result)
 			return 0;
-		/* As in execvp(3), the search goes on after a file that may not be run. */
-		if (result == -EACCES)
+		/* As in execvp(3), the search goes on after a file that may not be run.  A folder
+		 * that may not be searched has none that is known of: so shells see it. */
+		if (result == -EACCES && !access(ret, F_OK))
 			best = result;
 		folders = folders[length] ? folders + length + 1 : NULL;
 	}

@@ -110,6 +110,9 @@ int tally_workload_explain(const char *name, int code, struct tally_error *error
 {
 	struct stat status;
 
+	/* exec's EACCES may be of a folder of PATH that may not be searched. */
+	if (code == -EACCES && tally_workload_find(name) == -ENOENT)
+		code = -ENOENT;
 	if (code == -ENOENT)
 		return explain_missing(name, error);
 	if (code == -EACCES && strchr(name, '/') && !stat(name, &status)) {

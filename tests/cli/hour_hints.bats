@@ -82,6 +82,13 @@ says() { # status, text, arguments of tally
 	done
 }
 
+@test "a folder of PATH that may not be searched has no program that is known of" {
+	need_nobody
+	mkdir -m 700 "$BATS_TEST_TMPDIR/closed"
+	run -127 setpriv --reuid 65534 --clear-groups env PATH="$BATS_TEST_TMPDIR/closed:$PATH" "$TALLY" stat -e task-clock:u no-such-program
+	[[ $output == *"no such program in PATH"* ]]
+}
+
 @test "18: a value that was written behind its option without '=' is suggested" {
 	need_recording
 	says 127 "did you mean --off-cpu=5?" record -q -e cpu-clock -o x.data --off-cpu 5 true
