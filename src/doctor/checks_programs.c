@@ -96,10 +96,11 @@ static void check_frames(struct tally_checkup *checkup, const char *libc)
 	}
 	finding.state = TALLY_FINDING_LIMITED;
 	finding.cost =
-	    "with -g (fp) a sample within the C library or under it may lack its callers";
+	    "with --call-graph fp, and with perf record -g, a sample within the C library or under "
+	    "it may lack its callers";
 	finding.remedy =
-	    "tally record --call-graph dwarf; your own programs: gcc -fno-omit-frame-pointer "
-	    "-mno-omit-leaf-frame-pointer";
+	    "tally record -g, which unwinds by call frame information; your own programs: gcc "
+	    "-fno-omit-frame-pointer -mno-omit-leaf-frame-pointer";
 	tally_checkup_add(checkup, &finding, "%s is built without frame pointers", libc);
 }
 
