@@ -79,7 +79,7 @@ int64_t tally_probe_event_remove(const char *filter,
 				 struct tally_error *error);
 
 /* Prints the functions of the program, or the kernel, that a definition can name.  filter NULL:
- * "!_* & !*@plt".  0 or -errno. */
+ * "!_* & !*@plt".  0 or -errno; -ENOENT: none matches. */
 int tally_probe_functions_print(const char *filter, const struct tally_probe_event_options *options,
 				FILE *to, struct tally_error *error);
 /* Prints the variables that can be read at a place; filter NULL: all.  0 or -errno. */

@@ -146,6 +146,7 @@ int tally_probe_functions_print(const char *filter, const struct tally_probe_eve
 	struct tally_probe_event_options known = {.size = sizeof(known)};
 	struct name_filter *wanted = NULL;
 	struct names names = {0};
+	size_t printed = 0;
 	int result = take_options(options, &known, error);
 
 	if (!result)
@@ -160,7 +161,12 @@ int tally_probe_functions_print(const char *filter, const struct tally_probe_eve
 			continue;
 		print_escaped(names.names[i], strlen(names.names[i]), to);
 		fputc('\n', to);
+		printed++;
 	}
+	if (!result && !printed)
+		result = tally_fail(error, -ENOENT, -1,
+				    "no function of %zu matches '%s': --funcs='*' lists all",
+				    names.count, filter ? filter : FUNCTIONS_USUAL);
 	names_done(&names);
 	tally_name_filter_free(wanted);
 	return result;

@@ -256,8 +256,8 @@ END
 	[ "$(grep -Ex 'add3|deep|main|work|counter' <<<"$output")" = $'add3\ndeep\nmain\nwork' ]
 	run -0 "$TALLY" probe -x gcc_0_5 -F 'w* | ma*'
 	[ "$output" = $'main\nwork' ]
-	run -0 "$TALLY" probe -x gcc_0_5 --filter 'w* & !*k' -F
-	[ "$output" = "" ]
+	run -1 "$TALLY" probe -x gcc_0_5 --filter 'w* & !*k' -F
+	[[ $output == *" matches 'w* & !*k': --funcs='*' lists all" ]]
 	run -0 "$TALLY" probe -x gcc_0_5 -V work --filter 'n | p'
 	[ "$output" = $'Available variables at work\n\t@<work+0>\n\t\tint\tn\n\t\tstruct node*\tp' ]
 }
