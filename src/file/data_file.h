@@ -135,6 +135,9 @@ uint64_t tally_file_resync(const struct tally_data *data, const struct file_regi
 /* Bytes of a part of the region that the file does not store, and which are read as zeros. */
 uint64_t tally_file_holes(const struct tally_data *data, const struct file_region *region,
 			  uint64_t from, uint64_t end);
+/* Whether the region ends at `at`, or a record seems to begin there. */
+bool tally_file_goes_on(const struct tally_data *data, const struct file_region *region,
+			uint64_t at);
 /* Whether the size of an invalid record at `at` seems valid: at `end` the region ends or a record
  * seems to begin, and no records seem to begin before that. */
 bool tally_file_ends_at(const struct tally_data *data, const struct file_region *region,

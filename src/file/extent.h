@@ -43,14 +43,22 @@ static inline struct file_record_header tally_file_record_header(const struct fi
 	return header;
 }
 
+/* Records that end in a name. */
+static inline bool file_odd_name(uint32_t type)
+{
+	return type == PERF_RECORD_MMAP || type == PERF_RECORD_MMAP2 || type == PERF_RECORD_COMM;
+}
+
 /* Records of the perf tool may be of any size; those of the kernel are filled up to a multiple
  * of 8. Source: the perf.data format: compressed records, trace data and features of pipes are as
  * long as their payload, build-ids 36 bytes longer than a name filled up to 64; perf up to 4.x did
- * not fill up lists of CPUs, which events' updates have too. */
+ * not fill up lists of CPUs, which events' updates have too.  OpenHarmony's hiperf does not fill up
+ * the names in records of the kernel's types that it makes itself (file_odd_name()). */
 static inline bool tally_file_odd_size_allowed(uint32_t type)
 {
 	return (type >= PERF_RECORD_HEADER_ATTR && tally_record_type_name(type)) ||
-	       (type > FILE_SIMPLEPERF_FIRST && type <= FILE_SIMPLEPERF_LAST);
+	       (type > FILE_SIMPLEPERF_FIRST && type <= FILE_SIMPLEPERF_LAST) ||
+	       file_odd_name(type);
 }
 
 /* Needs header->size bytes at `at`. */

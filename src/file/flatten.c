@@ -258,7 +258,8 @@ static void drop_done(struct source *source)
 }
 
 /* Whether there is really a record at the source's place, and not damaged bytes that look like a
- * header.  Compressed records are checked by zstd. */
+ * header.  Compressed records are checked by zstd, and few writers have names of odd sizes: after
+ * those there must be a record. */
 static bool believed(const struct source *source, const struct file_record_header *header)
 {
 	const struct file_region *region = &source->region;
@@ -269,6 +270,9 @@ static bool believed(const struct source *source, const struct file_record_heade
 	    .size = header->size,
 	};
 
+	if (header->size % 8 && file_odd_name(header->type) &&
+	    !tally_file_goes_on(source->data, region, source->at + header->size))
+		return false;
 	return source->data->swapped || tally_file_trusts(source->data, &record) ||
 	       tally_file_ends_at(source->data, region, source->at, source->at + header->extent);
 }

@@ -25,7 +25,7 @@ static bool type_and_size_go(const struct file_record_header *header)
 	if (header->type > FILE_SIMPLEPERF_FIRST && header->type <= FILE_SIMPLEPERF_LAST)
 		return true;
 	least = tally_record_least_size(header->type);
-	return least && header->size >= least;
+	return least && align_up(header->size, 8) >= least;
 }
 
 /* Whether a sample is long enough for the fields at fixed offsets of its event. */
@@ -140,11 +140,16 @@ uint64_t tally_file_resync(const struct tally_data *data, const struct file_regi
 	return find_run(data, region, from, region->end);
 }
 
+bool tally_file_goes_on(const struct tally_data *data, const struct file_region *region,
+			uint64_t at)
+{
+	return at == region->end || is_run(data, region, at, 1);
+}
+
 bool tally_file_ends_at(const struct tally_data *data, const struct file_region *region,
 			uint64_t at, uint64_t end)
 {
-	if (end < at + 8 || end > region->end ||
-	    (end < region->end && !is_run(data, region, end, 1)))
+	if (end < at + 8 || end > region->end || !tally_file_goes_on(data, region, end))
 		return false;
 	return find_run(data, region, at + 8, end) == end;
 }

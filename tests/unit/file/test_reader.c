@@ -19,6 +19,7 @@ struct made {
 	uint64_t features;
 	int64_t data_size; /* -1: as it is */
 	unsigned shift;    /* bytes in front of the data, so that they stand unaligned */
+	bool bare;         /* records besides samples have no trailer */
 	const char *magic;
 };
 
@@ -57,7 +58,7 @@ static void make(const char *path, const struct made *made, const struct tally_b
 					       made->said_size ? made->said_size : made->attr_size,
 					   .config = i,
 					   .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP,
-					   .sample_id_all = 1};
+					   .sample_id_all = !made->bare};
 
 		memset(attr, 0xee, sizeof(attr)); /* what no reader knows yet */
 		memcpy(attr, &known,
@@ -362,6 +363,60 @@ static void pads_odd_sizes(void **state)
 	free(path);
 }
 
+static void add_named(struct tally_buf *to, uint32_t type, const char *name, size_t name_size)
+{
+	static const uint64_t fields[8] = {100};
+	size_t before = type == PERF_RECORD_COMM   ? 8
+			: type == PERF_RECORD_MMAP ? 32
+						   : sizeof(fields);
+	struct perf_event_header header = {.type = type,
+					   .size = (uint16_t)(8 + before + name_size)};
+
+	tally_buf_add(to, &header, sizeof(header));
+	tally_buf_add(to, fields, before);
+	tally_buf_add(to, name, name_size);
+}
+
+/* OpenHarmony's hiperf does not fill up the names of mappings and commands. */
+static void takes_odd_names(void **state)
+{
+	char *path = path_in(state, "names.data");
+	struct made made = plain;
+	struct tally_buf data = {0};
+	uint64_t counts[128];
+	struct tally_data *file;
+
+	made.bare = true;
+	add_named(&data, PERF_RECORD_MMAP, "[kernel.kallsyms]", 18);
+	add_named(&data, PERF_RECORD_MMAP, "hifb", 5);
+	add_named(&data, PERF_RECORD_COMM, "sh", 3);
+	for (unsigned i = 0; i < 20; i++)
+		add_named(&data, PERF_RECORD_MMAP2, "/system/bin/hiview", 19);
+	add_samples(&data, 6, 100);
+	add_named(&data, PERF_RECORD_COMM, "./hiview\0  /data", 16);
+	add_named(&data, PERF_RECORD_COMM, "hiview", 7);
+	make(path, &made, &data, NULL);
+	file = open_data(path);
+	count_records(file, counts);
+	assert_int_equal(counts[PERF_RECORD_MMAP], 2);
+	assert_int_equal(counts[PERF_RECORD_MMAP2], 20);
+	assert_int_equal(counts[PERF_RECORD_COMM], 3);
+	assert_int_equal(counts[PERF_RECORD_SAMPLE], 6);
+	assert_int_equal(tally_data_damage(file)->count, 0);
+	tally_data_close(file);
+	/* A wrong size costs one record. */
+	store_u16(data.data + 58 + 45 + 19 + 6, 91 - 2);
+	make(path, &made, &data, NULL);
+	file = open_data(path);
+	count_records(file, counts);
+	assert_int_equal(counts[PERF_RECORD_MMAP2], 19);
+	assert_int_equal(counts[PERF_RECORD_SAMPLE], 6);
+	assert_int_equal(tally_data_damage(file)->count, 1);
+	tally_data_close(file);
+	tally_buf_done(&data);
+	free(path);
+}
+
 /* A reader that refuses what the first pass took looks for records in a trace, and finds one of an
  * odd size there, in a block that is not the last. */
 static void strict_reader_advances(void **state)
@@ -609,6 +664,7 @@ int main(void)
 	    cmocka_unit_test(finds_the_records_again),
 	    cmocka_unit_test(passes_unknown_types),
 	    cmocka_unit_test(pads_odd_sizes),
+	    cmocka_unit_test(takes_odd_names),
 	    cmocka_unit_test(strict_reader_advances),
 	    cmocka_unit_test(copies_unaligned_data),
 	    cmocka_unit_test(steps_over_aux_data),
