@@ -12,6 +12,7 @@
 /* Sections of one file, by number. */
 struct sections {
 	struct tally_buf payload[256];
+	bool empty[256]; /* there, without a payload */
 	char *path;
 };
 
@@ -48,7 +49,7 @@ static struct tally_data *finish(struct sections *sections)
 	struct tally_data *data;
 
 	for (unsigned i = 0; i < 256; i++)
-		if (sections->payload[i].size) {
+		if (sections->payload[i].size || sections->empty[i]) {
 			bits[i / 64] |= 1ULL << i % 64;
 			at += 16;
 		}
@@ -69,7 +70,7 @@ static struct tally_data *finish(struct sections *sections)
 	for (unsigned i = 0; i < 256; i++) {
 		struct tally_buf *payload = &sections->payload[i];
 
-		if (!payload->size)
+		if (!payload->size && !sections->empty[i])
 			continue;
 		tally_buf_u64(&file, at + behind.size);
 		tally_buf_u64(&file, payload->size);
@@ -292,6 +293,22 @@ static void counts_beyond_the_section_are_damage(void **state)
 	}
 }
 
+/* perf 6.17 without libbpf writes them so. */
+static void empty_sections_are_no_damage(void **state)
+{
+	struct sections sections;
+	struct tally_data *data;
+
+	begin(&sections, state);
+	sections.empty[TALLY_FEATURE_BPF_PROG_INFO] = sections.empty[TALLY_FEATURE_BPF_BTF] = true;
+	string(&sections.payload[TALLY_FEATURE_HOSTNAME], "host");
+	data = finish(&sections);
+	assert_int_equal(tally_data_damage(data)->count, 0);
+	assert_int_equal(tally_data_info(data)->bpf_program_count, 0);
+	assert_string_equal(tally_data_info(data)->hostname, "host");
+	tally_data_close(data);
+}
+
 static void every_number_has_the_name_that_perf_gives_it(void **state)
 {
 	(void)state;
@@ -315,6 +332,7 @@ int main(void)
 	    cmocka_unit_test(groups_that_overlap_are_damage),
 	    cmocka_unit_test(what_simpleperf_writes),
 	    cmocka_unit_test(counts_beyond_the_section_are_damage),
+	    cmocka_unit_test(empty_sections_are_no_damage),
 	    cmocka_unit_test(every_number_has_the_name_that_perf_gives_it),
 	};
 
