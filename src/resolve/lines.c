@@ -15,8 +15,19 @@ int tally_resolver_line(struct tally_resolver *resolver, const struct tally_loca
 			struct tally_line *ret)
 {
 	struct tally_image *image = image_of(resolver, located);
+	struct tally_frame frame;
+	int error;
 
-	return image ? tally_image_line(image, located->place, ret) : -ENOENT;
+	ret->address = located->place;
+	error = image ? tally_image_line(image, located->place, ret) : -ENOENT;
+	if (!located->mapped || ret->address != located->place)
+		return error;
+	frame = tally_frames_get(&resolver->tables->frames, located->frame);
+	/* As in perf, the place in a module counts from where that was loaded. */
+	if (frame.level == 'k' && frame.image_name[0] == '[' &&
+	    strncmp(frame.image_name, "[kernel", 7) != 0)
+		ret->address -= located->map_start;
+	return error;
 }
 
 int tally_resolver_inlines(struct tally_resolver *resolver, const struct tally_located *located,
@@ -45,21 +56,17 @@ void tally_inline_srcline(const struct tally_inline *one, bool whole_path, struc
 int tally_resolver_srcline(struct tally_resolver *resolver, const struct tally_located *located,
 			   bool whole_path, struct tally_buf *to)
 {
-	struct tally_line line = {.address = located->place};
-	struct tally_frame frame;
+	struct tally_line line;
 	int error;
 
 	if (!located->mapped)
 		return 0;
 	error = tally_resolver_line(resolver, located, &line);
-	frame = tally_frames_get(&resolver->tables->frames, located->frame);
-	/* As in perf, the place in a module counts from where that was loaded. */
-	if (frame.level == 'k' && frame.image_name[0] == '[' &&
-	    strncmp(frame.image_name, "[kernel", 7) != 0 && line.address == located->place)
-		line.address -= located->map_start;
 	if (error == -ENOENT)
-		tally_buf_printf(to, "%s[%llx]", frame.image_name,
-				 (unsigned long long)line.address);
+		tally_buf_printf(
+		    to, "%s[%llx]",
+		    tally_frames_get(&resolver->tables->frames, located->frame).image_name,
+		    (unsigned long long)line.address);
 	else if (!error && (line.line || strcmp(line.file, "??") != 0))
 		add_line(line.file, line.line, whole_path, to);
 	return error == -ENOMEM || to->failed ? -ENOMEM : 0;

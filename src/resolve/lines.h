@@ -10,7 +10,8 @@
 #include "image/inlines.h"
 #include "resolve/locate.h"
 
-/* The line of a located address. 0; -ENOENT: it is unknown; -ENOMEM. */
+/* The line of a located address. 0; -ENOENT: it is unknown, and ret->address is what to print for
+ * it; -ENOMEM. */
 int tally_resolver_line(struct tally_resolver *resolver, const struct tally_located *located,
 			struct tally_line *ret);
 

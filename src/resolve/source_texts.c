@@ -83,7 +83,7 @@ static void put_place(struct tally_resolver *resolver, const struct tally_locate
 static int make(struct tally_resolver *resolver, const struct tally_located *located,
 		struct source_numbers *ret)
 {
-	struct tally_line line = {.file = "", .address = located->place};
+	struct tally_line line = {.file = ""};
 	struct tally_buf text = {0};
 	const char *file = "";
 	int error = tally_resolver_line(resolver, located, &line);

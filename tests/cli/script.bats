@@ -48,6 +48,7 @@ wrong() { # status, words of the message, arguments
 		'sample 7 ffffffffc033ab78' 'sample 7 ffffffff81000010' | python3 "$BATS_TEST_DIRNAME/recording.py" module.data
 	"$TALLY" script -i module.data -F ip,srcline >module.txt
 	grep -qx '  \[sixthfs\]\[27b78\]' module.txt
+	"$TALLY" report -i module.data --stdio --no-children -s srcline | grep -q '\[sixthfs\]\[27b78\]'
 	if command -v perf >/dev/null; then perf script -i module.data -F ip,srcline 2>/dev/null | diff -w - module.txt; fi
 }
 
