@@ -25,10 +25,10 @@ static uint64_t image_at(const struct profile_keys *keys, const struct key_row *
 
 static uint64_t line_at(const struct key_row *row, uint64_t addr)
 {
-	uint32_t line = 0;
+	struct source_numbers numbers = {0};
 
-	tally_batch_line(row->batch, row->at, PERF_RECORD_MISC_CPUMODE_UNKNOWN, addr, &line);
-	return line;
+	tally_batch_source(row->batch, row->at, PERF_RECORD_MISC_CPUMODE_UNKNOWN, addr, &numbers);
+	return numbers.line;
 }
 
 static uint64_t dso_from_of(const struct profile_keys *keys, const struct key_row *row)

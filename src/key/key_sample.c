@@ -71,16 +71,26 @@ static uint64_t period_of(const struct profile_keys *keys, const struct key_row 
 	return row->batch->period[row->at];
 }
 
+/* The code that a row of a branch is of: where that led to. */
+static struct source_numbers source_of_branch(const struct key_row *row)
+{
+	struct source_numbers numbers = {0};
+
+	tally_batch_source(row->batch, row->at, PERF_RECORD_MISC_CPUMODE_UNKNOWN, row->branch->to,
+			   &numbers);
+	return numbers;
+}
+
 static uint64_t line_of(const struct profile_keys *keys, const struct key_row *row)
 {
 	(void)keys;
-	return row->batch->line[row->at];
+	return row->branch ? source_of_branch(row).line : row->batch->line[row->at];
 }
 
 static uint64_t file_of(const struct profile_keys *keys, const struct key_row *row)
 {
 	(void)keys;
-	return row->batch->file[row->at];
+	return row->branch ? source_of_branch(row).file : row->batch->file[row->at];
 }
 
 static uint64_t time_of(const struct profile_keys *keys, const struct key_row *row)
@@ -120,7 +130,7 @@ static void recording_text(const struct profile_keys *keys, uint64_t value, uint
 static uint64_t address_of(const struct profile_keys *keys, const struct key_row *row)
 {
 	(void)keys;
-	return row->batch->ip[row->at];
+	return row->branch ? row->branch->to : row->batch->ip[row->at];
 }
 
 static void address_text(const struct profile_keys *keys, uint64_t value, uint64_t samples,
@@ -153,14 +163,21 @@ void tally_key_page_text(const struct profile_keys *keys, uint64_t value, uint64
 	}
 }
 
+static int locate(const struct key_row *row, struct tally_location *ret)
+{
+	if (row->branch)
+		return tally_batch_location(row->batch, row->at, PERF_RECORD_MISC_CPUMODE_UNKNOWN,
+					    row->branch->to, ret);
+	return tally_batch_location(row->batch, row->at, tally_batch_cpumode(row->batch, row->at),
+				    row->sample->ip, ret);
+}
+
 static uint64_t symbol_size_of(const struct profile_keys *keys, const struct key_row *row)
 {
 	struct tally_location location = {0};
 
 	(void)keys;
-	if (tally_batch_location(row->batch, row->at, tally_batch_cpumode(row->batch, row->at),
-				 row->sample->ip, &location) ||
-	    location.symbol_end <= location.symbol_start)
+	if (locate(row, &location) || location.symbol_end <= location.symbol_start)
 		return KEY_UNKNOWN;
 	return location.symbol_end - location.symbol_start;
 }
@@ -170,9 +187,7 @@ static uint64_t dso_size_of(const struct profile_keys *keys, const struct key_ro
 	struct tally_location location = {0};
 
 	(void)keys;
-	if (tally_batch_location(row->batch, row->at, tally_batch_cpumode(row->batch, row->at),
-				 row->sample->ip, &location) ||
-	    !location.mapped)
+	if (locate(row, &location) || !location.mapped)
 		return KEY_UNKNOWN;
 	return location.map_end - location.map_start;
 }

@@ -5,7 +5,6 @@
 #include "base/option_struct.h"
 #include "resolve/locate.h"
 #include "resolve/resolve.h"
-#include "resolve/source_texts.h"
 
 struct batch_row {
 	struct tally_record record;
@@ -60,19 +59,14 @@ uint32_t tally_batch_frame(const struct tally_batch *batch, uint32_t row, uint8_
 				    addr);
 }
 
-int tally_batch_line(const struct tally_batch *batch, uint32_t row, uint8_t cpumode, uint64_t addr,
-		     uint32_t *ret)
+int tally_batch_source(const struct tally_batch *batch, uint32_t row, uint8_t cpumode,
+		       uint64_t addr, struct source_numbers *ret)
 {
 	struct tally_resolved sample = batch->rows->rows[row].sample;
-	struct source_numbers numbers;
-	int result;
 
 	sample.cpumode = cpumode;
 	sample.sample.ip = addr;
-	result = tally_resolver_source(batch->rows->resolver, &sample, &numbers);
-	if (!result)
-		*ret = numbers.line;
-	return result;
+	return tally_resolver_source(batch->rows->resolver, &sample, ret);
 }
 
 int tally_batch_location(const struct tally_batch *batch, uint32_t row, uint8_t cpumode,

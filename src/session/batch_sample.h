@@ -5,6 +5,7 @@
 
 #include <tally/batch.h>
 #include <tally/data.h>
+#include "resolve/source_texts.h"
 
 struct tally_located;
 struct tally_location;
@@ -28,9 +29,9 @@ uint8_t tally_batch_cpumode(const struct tally_batch *batch, uint32_t row);
  * memory. */
 uint32_t tally_batch_frame(const struct tally_batch *batch, uint32_t row, uint8_t cpumode,
 			   uint64_t addr);
-/* The number of the source line of such an address: tally_session_source().  0 or -ENOMEM. */
-int tally_batch_line(const struct tally_batch *batch, uint32_t row, uint8_t cpumode, uint64_t addr,
-		     uint32_t *ret);
+/* The source line and file of such an address.  0 or -ENOMEM. */
+int tally_batch_source(const struct tally_batch *batch, uint32_t row, uint8_t cpumode,
+		       uint64_t addr, struct source_numbers *ret);
 /* The same address with its mapping and symbol.  0 or -ENOMEM. */
 int tally_batch_location(const struct tally_batch *batch, uint32_t row, uint8_t cpumode,
 			 uint64_t addr, struct tally_location *ret);

@@ -188,6 +188,16 @@ outer inner 65 85"
 	done
 }
 
+@test "source lines, addresses and sizes of branches are those of their targets" {
+	printf '%s\n' 'comm 7 a' 'kernel ffffffff81000000 1000000' 'map 7 400000 1000 0 /none' \
+		'sample 7 400010 ffffffff81000100 ffffffff81000200 400020 400300' |
+		python3 "$BATS_TEST_DIRNAME/recording.py" branches.data branches
+	rows() { "$TALLY" report -i branches.data -b -q -t , -s "$1" | sort | tr '\n' ' '; }
+	[ "$(rows srcline)" = "50.00%,[kernel.kallsyms][ffffffff81000200] 50.00%,none[300] " ]
+	[ "$(rows addr)" = "50.00%,0x400300 50.00%,0xffffffff81000200 " ]
+	[ "$(rows dso,dso_size)" = "50.00%,[kernel.kallsyms],16777216 50.00%,none,4096 " ]
+}
+
 @test "samples and periods add up to what the file holds" {
 	need_recording
 	samples=$(perf report --stats -i flat.data 2>/dev/null | awk '$1 == "SAMPLE" {print $3; exit}')

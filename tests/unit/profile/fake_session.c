@@ -344,8 +344,8 @@ uint32_t tally_batch_frame(const struct tally_batch *batch, uint32_t row, uint8_
 	return 0;
 }
 
-int tally_batch_line(const struct tally_batch *batch, uint32_t row, uint8_t cpumode, uint64_t addr,
-		     uint32_t *ret)
+int tally_batch_source(const struct tally_batch *batch, uint32_t row, uint8_t cpumode,
+		       uint64_t addr, struct source_numbers *ret)
 {
 	(void)batch;
 	(void)row;
