@@ -4,6 +4,7 @@
 #include <time.h>
 #include "base/pool.h"
 #include "file/live.h"
+#include "source/order.h"
 
 /* More threads than this are a mistake. */
 #define THREADS_MOST 1024U
@@ -30,6 +31,8 @@ static int look_at_events(struct tally_source *source)
 		if (layout->at[TALLY_FIXED_TIME] < 0)
 			source->by_offset = true;
 	}
+	/* Side-band records without a time hold from their place in the file on, as in perf. */
+	source->by_offset |= tally_order_in_file(source);
 	return 0;
 }
 

@@ -59,7 +59,8 @@ struct tally_source {
 	 * not 0 ends it: -ECANCELED.  NULL: nothing. */
 	int (*waiting)(void *context);
 	void *waiting_context;
-	/* Not every event records the time: the order in the file replaces it, for all records. */
+	/* Not every event records the time, or side-band records have none: the order in the file
+	 * replaces it, for all records. */
 	bool by_offset;
 	int id_at; /* offset of the id in samples of all events; below 0: see source_event_of() */
 

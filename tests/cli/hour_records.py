@@ -70,7 +70,7 @@ if __name__ == "__main__":
         "clock-period": lambda: made(timed),
         "off-cpu-period": lambda: made(timed, attr_type=1, config=10),
         "build-ids": lambda: made([build_id("/bin/a"), build_id("/bin/" + "b" * 70)] + some + [build_id("/c")] + some),
-        "odd": lambda: made(some + [record(10, bytes(101))] + some),
+        "odd": lambda: made(some + [record(4, bytes(101))] + some),
         "names": lambda: made(some + [mapping("/" + "x" * 60000), mapping("/" + "x" * 4000)] + some),
         "expands": lambda: made(compressed(sample(1) * 2000000)),
         "feature": lambda: made(some, feature=(8, b"\xff" * 4)),

@@ -52,6 +52,14 @@ wrong() { # status, words of the message, arguments
 	if command -v perf >/dev/null; then perf script -i module.data -F ip,srcline 2>/dev/null | diff -w - module.txt; fi
 }
 
+@test "side-band records without a time hold from their place in the file on, as in perf" {
+	printf '%s\n' 'comm 7 early' 'sample 7 4000' 'comm 7 late' 'sample 7 4000' |
+		python3 "$BATS_TEST_DIRNAME/recording.py" untimed.data
+	"$TALLY" script -i untimed.data -F comm,time >untimed.txt
+	[ "$(tr -d ' \n' <untimed.txt)" = "early1.001000:late1.002000:" ]
+	if command -v perf >/dev/null; then perf script -i untimed.data -F comm,time 2>/dev/null | diff -w - untimed.txt; fi
+}
+
 @test "mistakes in -F are reported in one line, before anything is read" {
 	wrong 2 "did you mean 'period'" -F perod -i no-such.data
 	wrong 2 "'hard' is not a type" -F hard:ip -i no-such.data
