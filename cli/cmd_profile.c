@@ -98,7 +98,7 @@ static int record_it(const struct profile *profile, int argc, char **argv, int a
 		*ret_status = CLI_FAILED;
 		return -ENOMEM;
 	}
-	*ret_status = cmd_record(count, list);
+	*ret_status = record_main("profile", count, list);
 	free(list);
 	/* The recording is complete: from here on a signal ends us. */
 	signal(SIGINT, SIG_DFL);

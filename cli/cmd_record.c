@@ -39,10 +39,11 @@ static int check_command(const struct cli_usage *usage, const struct record *rec
 }
 
 /* `--off-cpu 5 prog`: the value of such an option stands behind a '='. */
-static void say_value(const struct cli_option *option, const char *word)
+static void say_value(const struct record *record, const struct cli_option *option,
+		      const char *word)
 {
 	if (option && option->name && word[0] >= '0' && word[0] <= '9')
-		cli_say("record", "did you mean --%s=%s?", option->name, word);
+		cli_say(record->command, "did you mean --%s=%s?", option->name, word);
 }
 
 /* Places in code are found after the targets are known: markers are searched for in the targets. */
@@ -59,7 +60,7 @@ static bool find_places(struct record *record, const struct tally_recorder_optio
 
 	if (!tally_probe_resolve(&record->events, &where, &error))
 		return true;
-	cli_say_error("record", &error);
+	cli_say_error(record->command, &error);
 	return false;
 }
 
@@ -157,7 +158,7 @@ static int run(struct record *record, const struct cli_usage *usage,
 	status = tally_recorder_new(options, &recorder, &error);
 	if (status) {
 		record_control_close(&control);
-		cli_say_error("record", &error);
+		cli_say_error(record->command, &error);
 		return status == -EACCES || status == -EPERM ? CLI_NOT_PERMITTED : own_failure;
 	}
 	if (!record->quiet && !record->no_inherit)
@@ -177,11 +178,11 @@ static int run(struct record *record, const struct cli_usage *usage,
 	if (status) {
 		int exec_error = tally_recorder_exec_error(recorder);
 
-		cli_say_error("record", &error);
+		cli_say_error(record->command, &error);
 		if (exec_error == ENOENT && record->callchain)
-			record_say_similar_call_graph(options->command[0]);
+			record_say_similar_call_graph(record, options->command[0]);
 		if (exec_error == ENOENT)
-			say_value(usage->given->valueless, options->command[0]);
+			say_value(record, usage->given->valueless, options->command[0]);
 		status = exec_error == ENOENT ? CLI_NOT_FOUND
 			 : exec_error         ? CLI_CANNOT_RUN
 					      : own_failure;
@@ -192,7 +193,8 @@ static int run(struct record *record, const struct cli_usage *usage,
 		record_say_result(record, result.path, &result);
 		record_say_traces(record, &result);
 		complete = result.samples || result.aux_bytes;
-		status = cli_ending_status("record", options->command ? options->command[0] : NULL,
+		status = cli_ending_status(record->command,
+					   options->command ? options->command[0] : NULL,
 					   result.wait_status, result.ended_by);
 	}
 	stoppable = NULL;
@@ -251,7 +253,7 @@ static int parse_and_run(struct record *record, int argc, char **argv)
 					    "[OPTIONS] -p PID,...", "[OPTIONS] -a", NULL};
 	struct cli_given given;
 	const struct cli_usage usage = {
-	    .command = "record",
+	    .command = record->command,
 	    .forms = forms,
 	    .about =
 		"Runs a command, or watches running processes, and writes samples of where they "
@@ -296,7 +298,7 @@ static int parse_and_run(struct record *record, int argc, char **argv)
 	/* The file keeps the command line, with the name of the program. */
 	cmdline = calloc((size_t)argc + 1, sizeof(*cmdline));
 	if (!cmdline) {
-		cli_say("record", "out of memory");
+		cli_say(record->command, "out of memory");
 		return CLI_FAILED;
 	}
 	cmdline[0] = "tally";
@@ -334,10 +336,10 @@ const struct cli_setting cmd_record_settings[] = {
     {.key = NULL},
 };
 
-int cmd_record(int argc, char **argv)
+int record_main(const char *command, int argc, char **argv)
 {
-	struct record record = {0};
-	int status = cli_settings_apply("record", cmd_record_settings, &record);
+	struct record record = {.command = command};
+	int status = cli_settings_apply(command, cmd_record_settings, &record);
 
 	if (!status)
 		status = parse_and_run(&record, argc, argv);
@@ -346,4 +348,9 @@ int cmd_record(int argc, char **argv)
 	record_files_done(&record);
 	record_targets_done(&record);
 	return status;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	return record_main("record", argc, argv);
 }

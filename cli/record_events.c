@@ -46,7 +46,7 @@ static int take_event(void *to, const char *value, bool on, struct tally_error *
 		const struct tally_event *event = &list->events[i];
 
 		if (event->warning)
-			cli_say("record", "%s", event->warning);
+			cli_say(record->command, "%s", event->warning);
 		if (!event->tool)
 			continue;
 		error->code = result = -EOPNOTSUPP;
@@ -120,14 +120,14 @@ static bool copy_for_cgroups(struct record *record)
 	if (!record->cgroups.count)
 		return true;
 	if (!before) {
-		cli_say("record", "--for-each-cgroup needs events: give them by -e");
+		cli_say(record->command, "--for-each-cgroup needs events: give them by -e");
 		return false;
 	}
 	for (size_t i = 0; i < record->cgroups.count; i++, from += before) {
 		for (size_t j = 0; i && j < record->event_texts.count; j++)
 			if (tally_event_list_append(list, record->event_texts.items[j], &options,
 						    &error)) {
-				cli_say_error("record", &error);
+				cli_say_error(record->command, &error);
 				return false;
 			}
 		for (size_t j = from; j < from + before && j < list->count; j++) {
@@ -137,7 +137,7 @@ static bool copy_for_cgroups(struct record *record)
 			if (!event->cgroup || (i && list->events[j - from].filter &&
 					       tally_event_set_filter(
 						   event, list->events[j - from].filter, &error))) {
-				cli_say("record", "out of memory");
+				cli_say(record->command, "out of memory");
 				return false;
 			}
 		}
@@ -179,8 +179,10 @@ size_t record_event_rows(struct record *record, struct cli_option *to)
 	return sizeof(rows) / sizeof(*rows);
 }
 
-static bool parse_frequency(const char *text, struct tally_recorder_options *options)
+static bool parse_frequency(const struct record *record, struct tally_recorder_options *options)
 {
+	const char *text = record->frequency;
+
 	if (!strcmp(text, "max")) {
 		options->max_frequency = true;
 		return true;
@@ -188,8 +190,8 @@ static bool parse_frequency(const char *text, struct tally_recorder_options *opt
 	if (!tally_text_u64(text, &options->frequency) && options->frequency &&
 	    options->frequency <= INT_MAX)
 		return true;
-	cli_say("record", "'%s' is not a frequency: give a number of samples per second, or max",
-		text);
+	cli_say(record->command,
+		"'%s' is not a frequency: give a number of samples per second, or max", text);
 	return false;
 }
 
@@ -205,7 +207,7 @@ bool record_events_take(struct record *record, struct tally_recorder_options *to
 		return false;
 	for (size_t i = 0; record->group && i < record->events.count; i++)
 		record->events.events[i].leader = 0;
-	return !record->frequency || parse_frequency(record->frequency, to);
+	return !record->frequency || parse_frequency(record, to);
 }
 
 void record_events_done(struct record *record)

@@ -210,7 +210,7 @@ size_t record_field_rows(struct record *record, struct cli_option *to)
 bool record_fields_take(struct record *record, struct tally_recorder_options *to)
 {
 	if (record->synth_threads > 1024) {
-		cli_say("record", "--num-thread-synthesize takes at most 1024 threads");
+		cli_say(record->command, "--num-thread-synthesize takes at most 1024 threads");
 		return false;
 	}
 	to->sample_type = record->sample_type;

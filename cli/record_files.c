@@ -191,13 +191,15 @@ bool record_files_take(struct record *record, struct tally_recorder_options *to)
 	to->range_count = record->range_count;
 	files->switches |= record->switch_events.count != 0;
 	if (record->switch_keep && !files->switches) {
-		cli_say("record", "--switch-max-files is for several files: add --switch-output");
+		cli_say(record->command,
+			"--switch-max-files is for several files: add --switch-output");
 		return false;
 	}
 	if (!files->switches && !files->timestamp)
 		return true;
 	if (!strcmp(to->output, "-")) {
-		cli_say("record", "a stream to standard output is one file: give a file with -o");
+		cli_say(record->command,
+			"a stream to standard output is one file: give a file with -o");
 		return false;
 	}
 	files->size = sizeof(*files);

@@ -16,6 +16,7 @@
 #include "options.h"
 
 struct record {
+	const char *command; /* that messages name: "record", or one that records for its own end */
 	struct tally_event_list events;
 	struct cli_list pids, tids, parents, users;
 	const char *output, *cpus, *frequency, *ring, *call_graph;
@@ -103,7 +104,10 @@ bool record_is_call_graph(const char *word);
 int record_take_call_graph(void *to, const char *value, bool on, struct tally_error *error);
 const char *record_call_graph_word(size_t index, const char **ret_help);
 /* For `-g dwraf prog`: says which of these values the word is like, if any. */
-void record_say_similar_call_graph(const char *word);
+void record_say_similar_call_graph(const struct record *record, const char *word);
+
+/* `tally record` for another command, whose name messages and usage have instead. */
+int record_main(const char *command, int argc, char **argv);
 
 /* How the recording ended, on standard error (record_say.c). */
 void record_say_result(const struct record *record, const char *output,

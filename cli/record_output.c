@@ -72,7 +72,7 @@ bool record_output_take(struct record *record, struct tally_recorder_options *to
 	if (record->build_id_maps)
 		record->no_build_ids = record->no_cache = true;
 	if (record->realtime > 99) {
-		cli_say("record", "-r: a real-time priority is 1 to 99 (sched(7))");
+		cli_say(record->command, "-r: a real-time priority is 1 to 99 (sched(7))");
 		return false;
 	}
 	to->build_id_maps = record->build_id_maps;

@@ -137,14 +137,15 @@ static bool parse_pages(const char *text, size_t length, size_t *ret_pages)
 	return parse_size(text, length, (size_t)sysconf(_SC_PAGESIZE), ret_pages);
 }
 
-static bool parse_rings(const char *text, struct tally_recorder_rings *rings, size_t *ret_pages)
+static bool parse_rings(struct record *record, size_t *ret_pages)
 {
-	const char *comma = strchr(text, ',');
+	struct tally_recorder_rings *rings = &record->rings;
+	const char *text = record->ring, *comma = strchr(text, ',');
 	size_t length = comma ? (size_t)(comma - text) : strlen(text), pages = 1;
 
 	/* ",64": an AUX area only */
 	if ((!comma || length) && !parse_pages(text, length, ret_pages)) {
-		cli_say("record",
+		cli_say(record->command,
 			"'%.*s' is not a ring size: give a number of pages, or bytes as 512K or 4M",
 			(int)length, text);
 		return false;
@@ -152,7 +153,7 @@ static bool parse_rings(const char *text, struct tally_recorder_rings *rings, si
 	if (!comma)
 		return true;
 	if (!parse_pages(comma + 1, strlen(comma + 1), &rings->aux_pages)) {
-		cli_say("record",
+		cli_say(record->command,
 			"'%s' is not the size of an AUX area: give a number of pages, or bytes as "
 			"512K or 4M",
 			comma + 1);
@@ -170,10 +171,11 @@ bool record_rings_take(struct record *record, struct tally_recorder_options *to)
 	to->rings = &record->rings;
 	if (record->flush &&
 	    !parse_size(record->flush, strlen(record->flush), 1, &record->rings.flush_least)) {
-		cli_say("record", "'%s' is not a size: give bytes, or 16K, 1M", record->flush);
+		cli_say(record->command, "'%s' is not a size: give bytes, or 16K, 1M",
+			record->flush);
 		return false;
 	}
-	return !record->ring || parse_rings(record->ring, &record->rings, &to->ring_pages);
+	return !record->ring || parse_rings(record, &to->ring_pages);
 }
 
 void record_say_traces(const struct record *record, const struct tally_recorder_result *result)

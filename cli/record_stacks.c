@@ -31,12 +31,12 @@ bool record_is_call_graph(const char *value)
 	return false;
 }
 
-void record_say_similar_call_graph(const char *word)
+void record_say_similar_call_graph(const struct record *record, const char *word)
 {
 	const char *way = tally_text_nearest(word, ways, sizeof(ways) / sizeof(*ways) - 1);
 
 	if (way)
-		cli_say("record", "-g takes no value; did you mean --call-graph %s?", way);
+		cli_say(record->command, "-g takes no value; did you mean --call-graph %s?", way);
 }
 
 int record_take_call_graph(void *to, const char *value, bool on, struct tally_error *error)

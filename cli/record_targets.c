@@ -81,8 +81,9 @@ size_t record_target_rows(struct record *record, struct cli_option *to)
 	return sizeof(rows) / sizeof(*rows);
 }
 
-static bool parse_user(const char *text, struct tally_recorder_options *options)
+static bool parse_user(const struct record *record, struct tally_recorder_options *options)
 {
+	const char *text = record->users.items[0];
 	struct passwd *user = getpwnam(text);
 	uint64_t number;
 
@@ -92,7 +93,7 @@ static bool parse_user(const char *text, struct tally_recorder_options *options)
 	} else if (!tally_text_u64(text, &number) && number < UINT_MAX) {
 		options->uid = (uid_t)number;
 	} else {
-		cli_say("record", "unknown user '%s'", text);
+		cli_say(record->command, "unknown user '%s'", text);
 		return false;
 	}
 	return true;
@@ -100,9 +101,9 @@ static bool parse_user(const char *text, struct tally_recorder_options *options)
 
 bool record_targets_take(struct record *record, struct tally_recorder_options *to)
 {
-	if (cli_parse_ids("record", &record->pids, "process", &record->pid_numbers) ||
-	    cli_parse_ids("record", &record->tids, "thread", &record->tid_numbers) ||
-	    cli_parse_ids("record", &record->parents, "process", &record->parent_numbers))
+	if (cli_parse_ids(record->command, &record->pids, "process", &record->pid_numbers) ||
+	    cli_parse_ids(record->command, &record->tids, "thread", &record->tid_numbers) ||
+	    cli_parse_ids(record->command, &record->parents, "process", &record->parent_numbers))
 		return false;
 	to->pids = record->pid_numbers;
 	to->pid_count = record->pids.count;
@@ -114,20 +115,21 @@ bool record_targets_take(struct record *record, struct tally_recorder_options *t
 	to->no_inherit = record->no_inherit;
 	to->per_thread = record->per_thread;
 	if (record->cgroup_first) {
-		cli_say("record", "-G: give the events (-e) before their cgroups");
+		cli_say(record->command, "-G: give the events (-e) before their cgroups");
 		return false;
 	}
 	if (record->users.count > 1) {
-		cli_say("record", "-u: only one user can be recorded at a time");
+		cli_say(record->command, "-u: only one user can be recorded at a time");
 		return false;
 	}
-	if (record->users.count && !parse_user(record->users.items[0], to))
+	if (record->users.count && !parse_user(record, to))
 		return false;
 	if (!record->cpus)
 		return true;
 	if (tally_text_cpu_list(record->cpus, &record->cpu_numbers, &record->cpu_count) ||
 	    !record->cpu_count) {
-		cli_say("record", "'%s' is not a list of CPUs: give one as 0-3,7", record->cpus);
+		cli_say(record->command, "'%s' is not a list of CPUs: give one as 0-3,7",
+			record->cpus);
 		return false;
 	}
 	to->cpus = record->cpu_numbers;

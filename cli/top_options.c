@@ -195,6 +195,7 @@ int top_options_take(struct top_options *options, int argc, char **argv,
 	size_t count = record_target_rows(&options->record, rows);
 	int status, at;
 
+	options->record.command = usage.command;
 	options->delay = 2;
 	options->children = options->source = true;
 	options->keys[0] = tally_key_find("dso", 3);

@@ -131,13 +131,25 @@ page_is_right() {
 
 @test "18: a crash, and a command that does not exist" {
 	run -139 --separate-stderr "$TALLY" profile -- sh -c 'kill -SEGV $$'
-	grep -q 'ended by a signal: Segmentation fault' <<<"$stderr"
+	grep -q '^tally profile: sh was ended by a signal: Segmentation fault' <<<"$stderr"
 	page_is_right
 	rm -f profile.html
 	run -127 "$TALLY" profile -- no-such-program-here
 	[ ! -e profile.html ] # the recording before is not shown as this one
 	run -2 "$TALLY" profile
 	[[ $output == *"nothing to profile"* ]]
+}
+
+@test "18: messages of what record does for others name the command that was typed" {
+	for wrong in '-F abc' '-p no,number' '-o no/such/folder'; do
+		# shellcheck disable=SC2086
+		run "$TALLY" profile $wrong -- true
+		[ "$status" -ne 0 ]
+		grep -q '^tally profile: ' <<<"$output"
+		run -1 grep '^tally record' <<<"$output"
+	done
+	run -2 "$TALLY" top -F abc
+	[[ $output == "tally top: 'abc' is not a frequency"* ]]
 }
 
 @test "18: Ctrl-C ends the recording, and the page follows" {
