@@ -146,24 +146,29 @@ static int show(const struct profile *profile, struct tally_session *session, co
 {
 	struct tally_profile_options all = {.size = sizeof(all)};
 	struct tally_page_options page = {.size = sizeof(page)};
-	char *words = NULL;
-	size_t size = 0;
+	struct cli_profile_rows rows = {.count = 0};
+	char *words = NULL, *lists = NULL;
+	size_t size = 0, list_size = 0;
 	uint64_t bytes = 0;
-	int result;
+	int result = -ENOMEM;
 
 	page.no_source = profile->no_source;
 	page.words = open_memstream(&words, &size);
-	if (!page.words)
-		return -ENOMEM;
-	result = tally_page_write(session, &all, &page, path, &bytes, error);
-	fclose(page.words);
+	page.row_context = &rows;
+	page.row = cli_profile_put_row;
+	rows.to = open_memstream(&lists, &list_size);
+	if (page.words && rows.to)
+		result = tally_page_write(session, &all, &page, path, &bytes, error);
+	if (page.words)
+		fclose(page.words);
+	if (rows.to)
+		fclose(rows.to);
 	if (!result && !profile->quiet) {
 		const char *notes = words + strcspn(words, "\n") + 1;
 
 		print_lines(words, notes);
-		result = cli_profile_print_functions(session, error);
-		if (!result)
-			result = cli_profile_print_lines(session, error);
+		fputs(lists, stderr);
+		result = cli_profile_print_lines(session, error);
 		if (*notes)
 			print_lines(notes, words + size);
 		if (!result)
@@ -172,6 +177,7 @@ static int show(const struct profile *profile, struct tally_session *session, co
 	if (!result)
 		fprintf(stderr, "%s (%.1f MB): open it in a browser\n", path, (double)bytes / 1e6);
 	free(words);
+	free(lists);
 	return result;
 }
 

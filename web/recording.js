@@ -4,7 +4,7 @@
 const { NONE } = tally, { apart } = tally.format;
 const FIRST = {
 	image: ["name", "path", "build_id", "kind"],
-	function: ["name", "image", "kind", "inlined", "file", "line"],
+	function: ["name", "image", "kind", "inlined", "program", "file", "line"],
 	node: ["parent", "function", "inlined", "hidden"],
 	thread: ["pid", "tid", "comm", "recording", "first", "last"],
 	event: ["name", "unit", "kind"],

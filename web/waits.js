@@ -1,39 +1,57 @@
-// Where threads wait: the functions in which they were blocked, of the events for time off the CPUs.
+// Where threads wait: the functions in which they were blocked, and the program's own function that called them there, of the
+// events for time off the CPUs.
 (function () {
 
-// Sums by function of the chosen span and threads, whatever event is shown: {self, whole}; null: nothing is known of waits.
+const { NONE } = tally;
+
+// By recorded node: the innermost of the program's own functions from it to the root, or none.
+function callers({ base, recording }) {
+	const { program } = recording.function, of = new Uint32Array(base.size).fill(NONE);
+	for (let i = 1; i < base.size; i++) of[i] = program[base.label[i]] ? base.label[i] : of[base.parent[i]];
+	return of;
+}
+
+// Sums by function and caller of the chosen span and threads, whatever event is shown: {rows: [{label, caller, self}], whole};
+// null: nothing is known of waits.
 function compute(analysis, state) {
 	const { recording } = analysis, { sample, event } = recording, mask = Uint8Array.from(event.kind, (kind) => kind === 1 ? 1 : 0);
 	if (!mask.includes(1)) return null;
 	return analysis.keep("waits", `${state.who}|${state.recordings}|${state.span}`, () => {
 		const allowed = analysis.threads(state), { base } = analysis, span = tally.state.read.range(state.span);
-		const cpu = state.who[0] === "c" ? Number(state.who.slice(1)) : -1;
-		const self = new Float64Array(recording.labels), from = span ? analysis.first(span[0]) : 0, to = span ? analysis.first(span[1]) : sample.count;
+		const cpu = state.who[0] === "c" ? Number(state.who.slice(1)) : -1, of = analysis.keep("callers", "", () => callers(analysis));
+		const self = new Float64Array(base.size), from = span ? analysis.first(span[0]) : 0, to = span ? analysis.first(span[1]) : sample.count;
 		let whole = 0;
 		for (let i = from; i < to; i++) {
 			if (mask[sample.event[i]] === 0 || allowed[sample.thread[i]] === 0 || cpu >= 0 && sample.cpu[i] !== cpu) continue;
 			whole += sample.weight[i];
-			if (sample.node[i] > 0) self[base.label[sample.node[i]]] += sample.weight[i];
+			self[sample.node[i]] += sample.weight[i];
 		}
-		return { self, whole };
+		const known = new Map();
+		for (let i = 1; i < base.size; i++) {
+			if (!(self[i] > 0)) continue;
+			const label = base.label[i], key = label * (recording.labels + 1) + Math.min(of[i], recording.labels);
+			if (!known.has(key)) known.set(key, { label, caller: of[i] === label ? NONE : of[i], self: 0 });
+			known.get(key).self += self[i];
+		}
+		return { rows: [...known.values()].sort((a, b) => b.self - a.self), whole };
 	});
 }
 
 function table(page, top) {
 	const { analysis, store } = page, { recording } = analysis, { event } = recording, off = event.kind.indexOf(1);
-	const of = () => compute(analysis, store.now);
+	const of = () => compute(analysis, store.now), self = (row) => of().rows[row].self;
 	if (recording.both || !of() || !(of().whole > 0)) return null;
-	return top("waits", "Longest waits", [
-		{ key: "self", title: "Self", number: true, value: (row) => of().self[row], text: (row) => tally.format.share(of().self[row], of().whole), share: (row) => of().self[row] / of().whole },
-		{ key: "time", title: "Blocked", number: true, value: (row) => of().self[row], text: (row) => tally.format.weight(of().self[row], recording.text(event.unit[off])) },
-		{ key: "function", title: "Function", grow: true, head: true, text: (row) => recording.name(row), hint: (row) => tally.format.head(recording.name(row), 2500),
-			press: (row) => store.set({ view: "sandwich", fn: String(row), event: String(off), sort: "", rows: "" }) },
-		{ key: "image", title: "Image", narrow: true, text: (row) => tally.format.baseName(recording.imageName(recording.imageOf(row))) },
-	], () => {
-		const { self } = of(), rows = [];
-		for (let i = 0; i < self.length; i++) if (self[i] > 0) rows.push(i);
-		return rows.sort((a, b) => self[b] - self[a]).slice(0, 10);
+	const named = (key, title, label) => ({
+		key, title, grow: true, head: key === "function", text: (row) => label(row) === NONE ? "" : recording.name(label(row)),
+		hint: (row) => label(row) === NONE ? "" : `${tally.format.head(recording.name(label(row)), 2500)}, ${recording.imageName(recording.imageOf(label(row)))}`,
+		press: (row) => store.set({ view: "sandwich", fn: String(label(row)), event: String(off), sort: "", rows: "" }),
 	});
+	return top("waits", "Longest waits", [
+		{ key: "self", title: "Self", number: true, value: self, text: (row) => tally.format.share(self(row), of().whole), share: (row) => self(row) / of().whole },
+		{ key: "time", title: "Blocked", number: true, value: self, text: (row) => tally.format.weight(self(row), recording.text(event.unit[off])) },
+		named("function", "Function", (row) => of().rows[row].label),
+		named("caller", "Called by", (row) => of().rows[row].caller),
+	], () => of().rows.slice(0, 10).keys());
 }
 
 tally.waits = { compute, table };

@@ -17,6 +17,21 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
+/* A row of the page's first lists: the ten hottest functions of the first event that has samples,
+ * then the five in which threads were blocked longest, from a hundredth of the recording's time on.
+ * A function that waits has a row for each of its callers. */
+struct tally_page_row {
+	bool blocked;         /* of the second list: weights are ns */
+	const char *name;     /* "[unknown]" of code in which no function is known */
+	const char *image;    /* short name; "" if unknown */
+	bool inlined;         /* the function was inlined in others */
+	uint64_t self, total; /* its own weight, and that of the event */
+	/* The nearest caller that is the program's own, of a function of the C library or another
+	 * that belongs to the language: of a hot one, if at least half of `self` is that caller's.
+	 * NULL: there is none, it is the function itself, or it is not known. */
+	const char *caller, *caller_image;
+};
+
 struct tally_page_options {
 	size_t size; /* sizeof of this struct */
 	/* NULL: the file's name and the recorded command. */
@@ -24,7 +39,11 @@ struct tally_page_options {
 	/* What the page says in words goes there, too: a line about what limits, then a line for
 	 * each thing that is missing and what to do.  NULL: nowhere. */
 	FILE *words;
-	FILE *to;       /* the page goes there, and `path` is not used; NULL: to `path` */
+	FILE *to; /* the page goes there, and `path` is not used; NULL: to `path` */
+	/* Is called with each row of the first lists; what a row points to is the library's, until
+	 * the call returns.  Not for differences.  NULL: nobody is. */
+	void (*row)(void *context, const struct tally_page_row *row);
+	void *row_context;
 	bool no_source; /* source and assembly of the hottest functions are left out */
 };
 

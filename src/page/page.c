@@ -10,13 +10,13 @@
 #include "base/option_struct.h"
 #include "base/text.h"
 #include "diff/diff_state.h"
-#include "annotate/place_sums.h"
 #include "page/page_code.h"
 #include "page/page_difference.h"
 #include "page/page_facts.h"
 #include "page/page_file.h"
 #include "page/page_frame.h"
 #include "page/page_moments.h"
+#include "page/page_program.h"
 #include "page/page_tables.h"
 #include "profile/profile.h"
 #include "profile/sink.h"
@@ -82,6 +82,7 @@ static int make_tables(struct page_tables *tables, struct page_source *sources, 
 	for (size_t i = 0; i < count && !result; i++)
 		result = tally_page_moments_make(tables, &sources[i], error);
 	tally_page_samples_free(taken);
+	tally_page_program_mark(tables);
 	return result;
 }
 
@@ -108,6 +109,8 @@ static int write_page(const struct page_facts *facts, const struct tally_page_op
 		fputs("</script>", to);
 		fwrite(tally_page_after, 1, tally_page_after_size, to);
 	}
+	if (!result && page->row)
+		result = tally_page_rows(tables, page);
 	if (!result && page->words)
 		result = tally_buf_put_escaped(&words.lines, page->words);
 	tally_buf_done(&words.lines);

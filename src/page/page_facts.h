@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <tally/page.h>
 #include <tally/profile.h>
 #include "base/buf.h"
 #include "base/json.h"
@@ -45,6 +46,10 @@ int tally_page_notes(const struct page_facts *facts, struct page_words *words);
 /* page_sentence.c: adds the sentence about what limits, on a machine of so many CPUs (0: unknown).
  * `tables` are complete.  0 or -ENOMEM. */
 int tally_page_sentence(const struct page_tables *tables, uint32_t cpus, struct tally_buf *to);
+
+/* page_rows.c: gives the options' `row` the hottest functions, then the longest waits.  0 or
+ * -ENOMEM. */
+int tally_page_rows(const struct page_tables *tables, const struct tally_page_options *page);
 
 /* page_difference.c: the same of a difference: how much more or less there is, and which functions
  * changed most.  0 or -ENOMEM. */

@@ -34,29 +34,16 @@ void tally_page_functions_plan(struct page_tables *tables, const struct page_sou
 	tables->nameless_count = nameless > NAMELESS_MOST ? nameless : 0;
 }
 
-/* How names of code that was made at run time begin and end: image/image_kind.h. */
-static bool is_made(const char *name)
-{
-	size_t length = strlen(name);
-
-	return !strncmp(name, "[JIT]", 5) || !strncmp(name, "jitted-", 7) ||
-	       (!strncmp(name, "perf-", 5) && length > 4 && !strcmp(name + length - 4, ".map")) ||
-	       (!strncmp(name, "jit-", 4) && length > 5 && !strcmp(name + length - 5, ".dump"));
-}
-
 /* Whether all such addresses of an image are one function: where there are too many, and those of
  * code that was made at run time, in which nothing says where functions begin, so that each
  * instruction would have stacks of its own. */
 static bool is_one_of_many(const struct page_functions *functions, uint32_t place)
 {
-	const struct tally_places *places = &functions->places;
-	struct tally_frame facts;
+	struct tally_frame facts = tally_session_frame(functions->session, place);
 
-	if (!functions->tables->nameless_count &&
-	    !is_made(places->dsos.text[places->dso_of[place]]))
-		return false;
-	facts = tally_session_frame(functions->session, place);
-	return is_nameless(&facts);
+	return is_nameless(&facts) &&
+	       (functions->tables->nameless_count ||
+		tally_session_image_is_made(functions->session, facts.image));
 }
 
 int tally_page_functions_init(struct page_functions *functions, struct page_tables *tables,
@@ -94,13 +81,15 @@ void tally_page_functions_done(struct page_functions *functions)
 	*functions = (struct page_functions){0};
 }
 
-static enum page_kind kind_of(const struct tally_frame *frame)
+static enum page_kind kind_of(const struct page_functions *functions,
+			      const struct tally_frame *frame)
 {
 	if (frame->level == 'k' || frame->level == 'g')
 		return PAGE_KIND_KERNEL;
 	if (frame->image == UINT32_MAX)
 		return PAGE_KIND_UNKNOWN;
-	return is_made(frame->image_name) ? PAGE_KIND_MADE : PAGE_KIND_USER;
+	return tally_session_image_is_made(functions->session, frame->image) ? PAGE_KIND_MADE
+									     : PAGE_KIND_USER;
 }
 
 static int64_t build_id_of(const struct page_functions *functions, uint32_t image)
@@ -147,7 +136,7 @@ static int64_t image_of(struct page_functions *functions, const struct tally_fra
 		return -ENOMEM;
 	tables->image_room = room;
 	tables->images[tables->image_count] = (struct page_image){
-	    (uint32_t)name, (uint32_t)path, (uint32_t)build_id, (uint8_t)kind_of(frame)};
+	    (uint32_t)name, (uint32_t)path, (uint32_t)build_id, (uint8_t)kind_of(functions, frame)};
 	functions->of_dso[dso] = ++tables->image_count;
 	if (known)
 		*known = tables->image_count;
@@ -235,7 +224,7 @@ int64_t tally_page_function(struct page_functions *functions, uint32_t frame)
 	tables->functions[tables->function_count] = (struct page_function){
 	    .name = (uint32_t)name,
 	    .image = (uint32_t)image,
-	    .kind = (uint8_t)kind_of(&facts),
+	    .kind = (uint8_t)kind_of(functions, &facts),
 	    .inlined = facts.inlined,
 	};
 	tables->functions[tables->function_count].frames[functions->source] = place;

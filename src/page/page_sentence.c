@@ -7,6 +7,7 @@
 #include "base/cell.h"
 #include "page/page_entries.h"
 #include "page/page_facts.h"
+#include "page/page_program.h"
 #include "page/page_waits.h"
 
 #define NS 1000000000.0
@@ -26,8 +27,8 @@
 
 /* Of a function, by its name. */
 struct named {
-	uint8_t wait;        /* enum page_wait */
-	bool program, entry; /* of the program, and no wait; the kernel is entered by it */
+	uint8_t wait; /* enum page_wait */
+	bool entry;   /* the kernel is entered by it */
 };
 
 struct usage {
@@ -77,20 +78,6 @@ static enum page_wait wait_of(const struct usage *usage, uint32_t node)
 	return PAGE_WAIT_UNKNOWN;
 }
 
-static bool is_library(const struct page_tables *tables, const struct page_function *function)
-{
-	static const char *const names[] = {"libc.so",   "libc-",      "libpthread", "ld-linux",
-					    "libstdc++", "linux-vdso", "[vdso]",     "librt"};
-	const char *name = "";
-
-	if (function->image != PAGE_NONE && tables->image_count)
-		name = tables->strings.text[tables->images[function->image].name];
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (!strncmp(name, names[i], strlen(names[i])))
-			return true;
-	return false;
-}
-
 static void look_at_names(struct usage *usage)
 {
 	const struct page_tables *tables = usage->tables;
@@ -103,10 +90,6 @@ static void look_at_names(struct usage *usage)
 		named->wait = (uint8_t)tally_page_wait_of(name);
 		if (function->kind == PAGE_KIND_KERNEL)
 			named->entry = *tally_page_entry_of(name);
-		else
-			named->program = *name && !strstr(name, "+0x") &&
-					 !is_library(tables, function) &&
-					 named->wait == PAGE_WAIT_UNKNOWN;
 	}
 }
 
@@ -115,13 +98,12 @@ static void find_places(struct usage *usage)
 {
 	const struct page_tables *tables = usage->tables;
 
-	usage->entry_of[0] = usage->program_of[0] = PAGE_NONE;
+	usage->entry_of[0] = PAGE_NONE;
 	for (uint32_t i = 1; i < tables->node_count; i++) {
-		uint32_t number = tables->nodes[i].function, parent = tables->nodes[i].parent;
-		const struct named *named = &usage->named[number];
+		uint32_t number = tables->nodes[i].function;
 
-		usage->entry_of[i] = named->entry ? number : usage->entry_of[parent];
-		usage->program_of[i] = named->program ? number : usage->program_of[parent];
+		usage->entry_of[i] =
+		    usage->named[number].entry ? number : usage->entry_of[tables->nodes[i].parent];
 	}
 }
 
@@ -441,7 +423,7 @@ int tally_page_sentence(const struct page_tables *tables, uint32_t cpus, struct 
 	    .entries = calloc((size_t)tables->function_count + 1, sizeof(*usage.entries)),
 	    .named = calloc((size_t)tables->function_count + 1, sizeof(*usage.named)),
 	    .entry_of = calloc((size_t)tables->node_count + 1, sizeof(*usage.entry_of)),
-	    .program_of = calloc((size_t)tables->node_count + 1, sizeof(*usage.program_of)),
+	    .program_of = tally_page_program_callers(tables),
 	    .cpus = cpus ? cpus : 1,
 	};
 	int result = usage.threads && usage.off && usage.entries && usage.named && usage.entry_of &&

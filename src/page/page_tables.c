@@ -59,6 +59,7 @@ void tally_page_tables_columns(const struct page_tables *tables, struct page_col
 	COLUMN(function, image, PAGE_U32, PAGE_ANY);
 	COLUMN(function, kind, PAGE_U8, PAGE_ANY);
 	COLUMN(function, inlined, PAGE_U8, PAGE_ANY);
+	COLUMN(function, program, PAGE_U8, PAGE_ANY);
 	COLUMN(function, file, PAGE_U32, PAGE_ANY);
 	COLUMN(function, line, PAGE_U32, PAGE_ANY);
 	COLUMN(node, parent, PAGE_U32, PAGE_RISING);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include "base/option_struct.h"
 #include "image/code.h"
+#include "image/image_kind.h"
 #include "resolve/locate.h"
 #include "session/session.h"
 
@@ -165,6 +166,18 @@ bool tally_session_image_facts(const struct tally_session *session, uint32_t ima
 	};
 	ret->build_id = tally_image_build_id(found->image, &ret->build_id_size);
 	return true;
+}
+
+bool tally_session_image_is_made(const struct tally_session *session, uint32_t image)
+{
+	const struct tally_frame_image *found;
+
+	if (image >= chunks_count(&session->tables.frames.images))
+		return false;
+	found = tally_frames_image_at(&session->tables.frames, image);
+	return tally_image_is_made(found->image ? tally_image_kind(found->image)
+						: tally_image_kind_of(found->path, false),
+				   found->path);
 }
 
 const char *tally_session_why_no_kernel(const struct tally_session *session)

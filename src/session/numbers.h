@@ -58,6 +58,8 @@ struct tally_image_facts {
 /* False: there is no such image, or none that is read. */
 bool tally_session_image_facts(const struct tally_session *session, uint32_t image,
 			       struct tally_image_facts *ret);
+/* Whether an image's code was made at run time. */
+bool tally_session_image_is_made(const struct tally_session *session, uint32_t image);
 /* Why the kernel's symbols are missing; NULL: they are not, or it is not known. */
 const char *tally_session_why_no_kernel(const struct tally_session *session);
 

@@ -105,6 +105,91 @@ page_is_right() {
 	run -1 grep -E ':0$' <<<"$stderr"
 }
 
+@test "18: waits and hot functions of the C library are beside the program's function that called them, in text and page" {
+	command -v gcc >/dev/null || skip "gcc is not installed: no program that waits and copies below functions with known names"
+	cat >waits.c <<-'END'
+		#include <pthread.h>
+		#include <string.h>
+		#include <unistd.h>
+		static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+		static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+		static char from[1 << 16], to[1 << 16];
+		__attribute__((noinline)) void wait_for_work(void)
+		{
+			pthread_mutex_lock(&lock);
+			pthread_cond_wait(&changed, &lock);
+			pthread_mutex_unlock(&lock);
+		}
+		__attribute__((noinline)) void copy_all(int count)
+		{
+			while (count--) {
+				memcpy(to, from, sizeof(to));
+				__asm__ volatile("" ::"r"(to) : "memory");
+			}
+		}
+		__attribute__((noinline)) void rest(void) { usleep(400000); __asm__ volatile(""); }
+		static void *work(void *none)
+		{
+			for (;;)
+				wait_for_work();
+			return none;
+		}
+		int main(void)
+		{
+			pthread_t thread;
+			pthread_create(&thread, NULL, work, NULL);
+			copy_all(100000);
+			rest();
+			return 0;
+		}
+	END
+	gcc -O1 -g -o waits waits.c -lpthread
+	run -0 --separate-stderr "$TALLY" profile -- ./waits
+	echo "$stderr"
+	grep -qE '^ *[0-9.]+ %  .*(memcpy|memmove).*  libc\.so\.6, mostly called by copy_all$' <<<"$stderr"
+	grep -qE '^ *[0-9.]+ s  .*futex.*  libc\.so\.6, called by wait_for_work$' <<<"$stderr"
+	grep -qE '^ *[0-9.]+ s  .*nanosleep.*  libc\.so\.6, called by rest$' <<<"$stderr"
+	page_is_right
+	page run profile.html <<-'END'
+		texts = page.column("string.text")
+		own = {texts[name]: program for name, program in page.table("function", "name", "program")}
+		assert own["wait_for_work"] == own["copy_all"] == own["rest"] == own["main"] == 1, own
+		assert not any(program for name, program in own.items() if "futex" in name or "nanosleep" in name or "mem" in name), own
+	END
+}
+
+@test "18: code made at run time without names is one function of the page and the text, the sum of the report's rows" {
+	command -v gcc >/dev/null || skip "gcc is not installed: no program that makes code without names"
+	[ "$(uname -m)" = x86_64 ] || skip "the code that this program makes is that of x86-64"
+	cat >made.c <<-'END'
+		#include <string.h>
+		#include <sys/mman.h>
+		int main(void)
+		{ /* mov $100000000,%eax; 1: imul %ecx,%ecx; imul %edx,%edx; dec %eax; jne 1b; ret */
+			static const unsigned char code[] = {0xb8, 0x00, 0xe1, 0xf5, 0x05, 0x0f, 0xaf, 0xc9, 0x0f, 0xaf, 0xd2, 0xff, 0xc8, 0x75, 0xf6, 0xc3};
+			void *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			memcpy(at, code, sizeof(code));
+			((void (*)(void))at)();
+			return 0;
+		}
+	END
+	gcc -O1 -o made made.c
+	run -0 --separate-stderr "$TALLY" profile -- ./made
+	echo "$stderr"
+	page_is_right
+	"$TALLY" report --json -s dso,sym >report.json
+	page run profile.html report.json "$(grep -oE '^ *[0-9.]+ %  \[unknown\]  \[JIT\] tid [0-9]+$' <<<"$stderr")" <<-'END'
+		report, line = arguments
+		with open(report, encoding="utf-8") as file:
+		    event = json.load(file)["events"][0]
+		rows = [row for row in event["rows"] if row["dso"].startswith("[JIT]") and "0x" in row["symbol"]]
+		assert len(rows) > 1, "there are several addresses"
+		of = [sums for (name, image, function), sums in page.functions().items() if name == event["event"] and image.startswith("[JIT]")]
+		assert len(of) == 1 and of[0][0] == sum(row["period"] for row in rows), (of, rows)
+		assert abs(float(line.split()[0]) - of[0][0] / event["period"] * 100) < 0.006, line
+	END
+}
+
 @test "18: on a terminal of 80 columns no line is cut: sentences are broken between words, names are shortened" {
 	command -v gcc >/dev/null || skip "gcc is not installed: no program with a long name"
 	printf 'template <typename a, typename b, typename c> __attribute__((noinline)) unsigned long_name_of_a_template(unsigned n, a, b, c) { volatile unsigned sum = 0; while (n--) sum += n; return sum; }\n#include <map>\n#include <string>\nint main() { return long_name_of_a_template(200000000, std::map<std::string, std::string>(), std::string(), 3.0) == 1; }\n' >long.cc

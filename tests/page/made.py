@@ -36,7 +36,7 @@ class Made(Recording):
 
     def function(self, name, image="app", kind=0, file="", line=0):
         if (name, image) not in self.functions:
-            self.functions[name, image] = self.add("function", name=name, image=self.image(image, kind), kind=kind, inlined=0, file=file, line=line)
+            self.functions[name, image] = self.add("function", name=name, image=self.image(image, kind), kind=kind, inlined=0, program=int(image == "app" and name != ""), file=file, line=line)
         return self.functions[name, image]
 
     def stack(self, functions, inlined=()):

@@ -13,7 +13,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 NONE = 0xFFFFFFFF
 TYPES = {
     "name": "u32", "path": "u32", "build_id": "u32", "kind": "u8", "image": "u32", "file": "u32", "line": "u32",
-    "parent": "u32", "function": "u32", "inlined": "u8", "hidden": "u8", "pid": "u32", "tid": "u32", "comm": "u32", "recording": "u16",
+    "parent": "u32", "function": "u32", "inlined": "u8", "program": "u8", "hidden": "u8", "pid": "u32", "tid": "u32", "comm": "u32", "recording": "u16",
     "first": "f64", "last": "f64", "unit": "u32", "time": "f64", "thread": "u32", "cpu": "u16", "event": "u8", "node": "u32",
     "weight": "f64", "count": "u32", "start": "f64", "end": "f64", "preempted": "u8", "number": "u32", "self": "f64",
     "total": "f64", "offset": "u32", "code": "u32", "text": "u32",

@@ -37,12 +37,12 @@ def known_waits(bench: Bench):
     """waits have the known sums, whatever event is shown, also of a span and a thread"""
     tab = bench.open("known")
     waits = lambda **state: json.loads(tab.run(f"""(() => {{ const {{ analysis, store }} = tally.page, of = tally.waits.compute(analysis, {{ ...store.now, ...{json.dumps(state)} }});
-        return JSON.stringify([of.whole / 6e7, Object.fromEntries([...of.self.keys()].filter((at) => of.self[at] > 0).map((at) => [analysis.recording.name(at), of.self[at] / 6e7]))]); }})()"""))
-    same(waits(), [60, {"futex_wait": 60}], "all")
-    same(waits(span="0-5000000", event="2"), [33, {"futex_wait": 33}], "of the first half")
-    same(waits(who="t0"), [0, {}], "of a thread that never waits")
+        return JSON.stringify([of.whole / 6e7, of.rows.map(({{ label, caller, self }}) => [...[label, caller].map(analysis.recording.name), self / 6e7])]); }})()"""))
+    same(waits(), [60, [["futex_wait", "loop", 60]]], "all")
+    same(waits(span="0-5000000", event="2"), [33, [["futex_wait", "loop", 33]]], "of the first half")
+    same(waits(who="t0"), [0, []], "of a thread that never waits")
     row = tab.run("[...document.querySelectorAll('.cards table')].at(-1).querySelector('tbody tr').innerText").split("\t")
-    same([cell.strip() for cell in row], ["100.0 %", "3.60 s", "futex_wait", "[kernel.kallsyms]"])
+    same([cell.strip() for cell in row], ["100.0 %", "3.60 s", "futex_wait", "loop"])
 
 
 @case

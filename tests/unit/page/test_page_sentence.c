@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "page/page_facts.h"
+#include "page/page_program.h"
 
 #define SECOND 1000000000ULL
 
@@ -92,6 +93,7 @@ static void expect(const struct known_sentence *known)
 	}
 	/* Without that event nothing is known of threads that wait for a CPU. */
 	tables.event_count = blocked ? 2 : 1;
+	tally_page_program_mark(&tables);
 	assert_int_equal(tally_page_sentence(&tables, known->cpus, &text), 0);
 	assert_string_equal(tally_buf_str(&text), known->expected);
 	tally_buf_done(&text);
