@@ -41,8 +41,8 @@ static void put_share(struct tally_buf *to, uint64_t part, uint64_t whole)
 			 (unsigned long long)(share % 100 / 10));
 }
 
-static int put_image(const char *event, const struct nameless_image *image, uint64_t total,
-		     struct page_words *words)
+static int put_image(const struct tally_session *session, const char *event,
+		     const struct nameless_image *image, uint64_t total, struct page_words *words)
 {
 	struct note note = {0};
 
@@ -58,9 +58,8 @@ static int put_image(const char *event, const struct nameless_image *image, uint
 	tally_buf_text(&note.text, " that have no names");
 	if (image->package)
 		tally_buf_printf(&note.remedy, "install the Debian package %s", image->package);
-	else if (!strncmp(image->facts.name, "[JIT]", 5))
-		tally_buf_text(&note.remedy, "code made at run time; programs can name it: node "
-					     "--perf-basic-prof");
+	else if (tally_session_image_is_made(session, image->image))
+		tally_nameless_advise(session, &note.remedy);
 	else
 		tally_cell_name(&note.remedy, image->facts.why);
 	return put(&note, words);
@@ -93,7 +92,8 @@ static int put_nameless(const struct page_facts *facts, uint32_t event, struct p
 	free(own);
 	result = tally_nameless_choose(source->session, false, &nameless);
 	for (size_t i = 0; i < nameless.count && !result; i++)
-		result = put_image(name, &nameless.images[i], nameless.total, words);
+		result =
+		    put_image(source->session, name, &nameless.images[i], nameless.total, words);
 	tally_nameless_done(&nameless);
 	return result;
 }

@@ -110,6 +110,31 @@ void tally_nameless_done(struct nameless *nameless)
 	nameless->count = 0;
 }
 
+/* Source: the manuals of JDK 17, .NET and node: what makes them write /tmp/perf-PID.map. */
+static const struct {
+	const char *image, *option;
+} compilers[] = {
+    {"libjvm.so", "java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit"},
+    {"libcoreclr.so", "DOTNET_PerfMapEnabled=1 dotnet"},
+    {"node", "node --perf-basic-prof"},
+};
+
+void tally_nameless_advise(const struct tally_session *session, struct tally_buf *to)
+{
+	const size_t count = sizeof(compilers) / sizeof(*compilers);
+	size_t known = 0;
+
+	tally_buf_text(to, "code made at run time; programs can name it: ");
+	for (size_t i = 0; i < count; i++) {
+		/* Of programs that are not known, the last is an example. */
+		if (!tally_session_has_image(session, compilers[i].image) &&
+		    (known || i + 1 < count))
+			continue;
+		tally_buf_text(to, known++ ? ", " : "");
+		tally_buf_text(to, compilers[i].option);
+	}
+}
+
 void tally_nameless_where(const struct nameless_image *image, struct tally_buf *to)
 {
 	if (image->package) {

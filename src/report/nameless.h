@@ -35,6 +35,10 @@ void tally_nameless_add(struct nameless *nameless, const struct tally_frame *fra
 			uint64_t period);
 int tally_nameless_choose(const struct tally_session *session, bool all, struct nameless *nameless);
 
+/* For code without names that was made at run time: "code made at run time; programs can name it:"
+ * and the options by which those do that ran, as far as they are known. */
+void tally_nameless_advise(const struct tally_session *session, struct tally_buf *to);
+
 /* Where its symbols are: "Debian package x-dbgsym" or "build-id y"; nothing when neither is known.
  */
 void tally_nameless_where(const struct nameless_image *image, struct tally_buf *to);

@@ -12,10 +12,8 @@
 #include "profile/profile.h"
 
 /* How the name of a thread's anonymous code begins. */
-#define JIT_NAME "[JIT]"
-
-static void put_image(const struct nameless *nameless, const struct nameless_image *image,
-		      struct tally_buf *to)
+static void put_image(const struct tally_session *session, const struct nameless *nameless,
+		      const struct nameless_image *image, struct tally_buf *to)
 {
 	uint64_t share = tally_cell_share(image->period, nameless->total);
 
@@ -33,9 +31,10 @@ static void put_image(const struct nameless *nameless, const struct nameless_ima
 			tally_buf_text(to, " (");
 			tally_nameless_where(image, to);
 			tally_buf_byte(to, ')');
-		} else if (!strncmp(image->facts.name, JIT_NAME, strlen(JIT_NAME))) {
-			tally_buf_text(to, " (code made at run time; programs can name it: "
-					   "node --perf-basic-prof)");
+		} else if (tally_session_image_is_made(session, image->image)) {
+			tally_buf_text(to, " (");
+			tally_nameless_advise(session, to);
+			tally_buf_byte(to, ')');
 		}
 	}
 	tally_buf_byte(to, '\n');
@@ -47,7 +46,7 @@ static int put_nameless(const struct tally_profile *profile, size_t event, struc
 	int result = tally_nameless_find(profile, event, false, &nameless);
 
 	for (size_t i = 0; i < nameless.count && !result; i++)
-		put_image(&nameless, &nameless.images[i], to);
+		put_image(tally_profile_session(profile), &nameless, &nameless.images[i], to);
 	tally_nameless_done(&nameless);
 	return result;
 }

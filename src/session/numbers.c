@@ -1,6 +1,7 @@
 #include "session/numbers.h"
 
 #include <errno.h>
+#include <string.h>
 #include "base/option_struct.h"
 #include "image/code.h"
 #include "image/image_kind.h"
@@ -178,6 +179,14 @@ bool tally_session_image_is_made(const struct tally_session *session, uint32_t i
 	return tally_image_is_made(found->image ? tally_image_kind(found->image)
 						: tally_image_kind_of(found->path, false),
 				   found->path);
+}
+
+bool tally_session_has_image(const struct tally_session *session, const char *name)
+{
+	for (uint32_t i = 0; i < chunks_count(&session->tables.frames.images); i++)
+		if (!strcmp(tally_frames_image_at(&session->tables.frames, i)->name, name))
+			return true;
+	return false;
 }
 
 const char *tally_session_why_no_kernel(const struct tally_session *session)

@@ -87,6 +87,16 @@ screen() { # columns, options
 	screen 80 -i jit.data >shown
 	grep -q '^# No symbols, 100.00%: \[JIT\] tid 77 (code made at run time; programs can' shown || { cat shown; return 1; }
 	grep -q 'node --perf-basic-prof)' shown
+	{
+		echo "comm 77 java"
+		echo "map 77 7000000 10000 0 //anon"
+		echo "map 77 8000000 10000 0 /usr/lib/jvm/libjvm.so"
+		echo "sample 77 7000100 user 7000100"
+		echo "sample 77 8000100 user 8000100"
+		echo "times 9"
+	} | python3 "$HERE/recording.py" java.data
+	"$TALLY" report -i java.data >shown
+	grep -q 'programs can name it: java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit)' shown || { cat shown; return 1; }
 }
 
 @test "13.T: Ctrl-C leaves a recording whose samples the report shows, said on a line of its own" {

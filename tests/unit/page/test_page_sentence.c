@@ -244,6 +244,7 @@ static void waits_are_the_programs(void **state)
 	functions[0].name = (uint32_t)tally_page_string(&tables, "handle");
 	functions[1].name = (uint32_t)tally_page_string(&tables, "outer");
 	functions[2].name = (uint32_t)tally_page_string(&tables, "__lll_lock_wait");
+	tally_page_program_mark(&tables);
 	assert_int_equal(tally_page_sentence(&tables, 4, &text), 0);
 	assert_string_equal(tally_buf_str(&text),
 			    "The CPUs are little used: 10 % of one CPU. Threads that are blocked "

@@ -123,6 +123,18 @@ bool tally_session_image_facts(const struct tally_session *session, uint32_t ima
 	return false;
 }
 
+bool tally_session_image_is_made(const struct tally_session *session, uint32_t image)
+{
+	(void)session, (void)image;
+	return false;
+}
+
+bool tally_session_has_image(const struct tally_session *session, const char *name)
+{
+	(void)session, (void)name;
+	return false;
+}
+
 const char *tally_session_why_no_kernel(const struct tally_session *session)
 {
 	(void)session;
