@@ -76,9 +76,14 @@ void cli_profile_put_row(void *context, const struct tally_page_row *row)
 
 	put_head(rows, row);
 	make_name(*row->image ? row->image : "[unknown]", 0, image, sizeof(image));
-	more = columns_of(image) + 2 + (row->inlined ? INLINED : 0);
+	/* A function without a symbol is named by its image. */
+	if (!strncmp(row->name, row->image, strlen(row->image)) &&
+	    !strncmp(row->name + strlen(row->image), "+0x", 3))
+		image[0] = 0;
+	more = image[0] ? columns_of(image) + 2 + (row->inlined ? INLINED : 0) : 0;
 	make_name(row->name, more, name, sizeof(name));
-	fprintf(rows->to, "%s%s  %s", name, row->inlined ? " (inlined)" : "", image);
+	fprintf(rows->to, "%s%s%s%s", name, row->inlined ? " (inlined)" : "", image[0] ? "  " : "",
+		image);
 	if (row->caller)
 		put_caller(rows, row, BEFORE + columns_of(name) + more);
 	fputc('\n', rows->to);

@@ -5,6 +5,8 @@ const { make, clear } = tally.dom;
 const TOP = 10, NEVER = 3; // the kind of events that only carry records beside samples
 
 // Numbers stay on one line with their units.
+// Options of a command are not broken at their hyphens.
+const whole = (text) => text.split(/((?<=^|\s)-\S{1,45}(?=\s|$))/).map((part, at) => at % 2 ? make("span", { class: "option" }, part) : part);
 const together = (text) => text.replace(/([0-9]) (%|[nµm]?s\b)/g, "$1\u00a0$2");
 
 function create(page) {
@@ -44,7 +46,7 @@ function create(page) {
 				make("td", { class: number("Throttled", of.throttled ? " warn" : "") }, tally.format.count(of.throttled || 0)));
 		})));
 	const notes = (summary.notes || []).map((note) => make("li", null, make("bdi", null, tally.format.plain(note.text || "")),
-		note.remedy ? make("span", { class: "remedy" }, "Remedy: ", make("bdi", null, tally.format.plain(note.remedy))) : null));
+		note.remedy ? make("span", { class: "remedy" }, "Remedy: ", make("bdi", null, whole(tally.format.plain(note.remedy)))) : null));
 
 	const top = (name, caption, columns, rows, empty) => tally.table.create(page, { name, caption, columns, rows, usual: "self-", most: TOP, filter: false, className: "top", empty });
 	const largest = (rows, values) => rows.filter((row) => values[row] > 0).sort((a, b) => values[b] - values[a]).slice(0, TOP);
@@ -56,7 +58,8 @@ function create(page) {
 		top("hot-threads", "Hottest threads", few(threads.columns, ["self", "thread", "tid", "process"]),
 			() => largest(threads.rows(), analysis.byThread(store.now))),
 	];
-	const hotLines = lines(page, top), waits = tally.waits.table(page, top);
+	const waits = tally.waits.table(page, top), hotLines = lines(page, top, () => share());
+	const card = (table) => table ? make("div", null, table.element) : null, lineCard = card(hotLines), waitCard = card(waits);
 	const sentence = summary.sentence ? make("p", { class: "sentence" }, make("bdi", null, together(tally.format.plain(summary.sentence)))) : null;
 	const element = make("section", { class: "view view-summary", "aria-label": "Summary" },
 		sentence,
@@ -65,8 +68,13 @@ function create(page) {
 			make("div", { class: "card card-wide" }, recording.event.count ? make("div", { class: "table-scroll", tabindex: "0", role: "region", "aria-label": "Events" }, events) : make("p", { class: "empty" }, "The recording has no events."),
 				notes.length ? make("div", { class: "notes" }, make("h3", null, "To know"), make("ul", null, notes)) : null),
 			recording.sample.count ? [make("div", { class: "card card-wide" }, tables[0].element), make("div", { class: "card" }, tables[1].element)] : null,
-			hotLines ? make("div", { class: waits ? "card card-half" : "card card-all" }, hotLines.element) : null,
-			waits ? make("div", { class: hotLines ? "card card-half" : "card card-all" }, waits.element) : null));
+			lineCard, waitCard));
+	// Where no lines are known, the card of lines would say only that.
+	function share() {
+		if (lineCard) lineCard.hidden = hotLines.count() === 0;
+		const both = lineCard && !lineCard.hidden && waitCard;
+		for (const card of [lineCard, waitCard]) if (card) card.className = both ? "card card-half" : "card card-all";
+	}
 
 	return {
 		element,
@@ -74,6 +82,7 @@ function create(page) {
 			for (const one of tables) one.update();
 			if (hotLines) hotLines.update();
 			if (waits) waits.update();
+			share();
 		},
 	};
 }
@@ -85,7 +94,7 @@ function largestChanges(page, top) {
 }
 
 // The hottest source lines; they are known for the whole recording only.
-function lines(page, top) {
+function lines(page, top, changed) {
 	const { analysis, store } = page, { recording } = analysis;
 	if (!recording.has("line") || recording.both) return null;
 	let line = null, whole = 0;
@@ -109,10 +118,12 @@ function lines(page, top) {
 		// Lines of a small part would only say where debug information happens to be.
 		if (known < whole / 10) return [];
 		return rows.sort((a, b) => line.self[b] - line.self[a]).slice(0, TOP);
-	}, () => "Most of the hottest functions have no known lines: they were built without debug information (-g).");
+	});
 	recording.later("line").then((got) => {
 		line = got;
-		if (table.element.isConnected) table.update();
+		if (!table.element.isConnected) return;
+		table.update();
+		changed();
 	}, page.fail);
 	return table;
 }

@@ -8,7 +8,7 @@ const LEAST = 24; // pixels of a row
 // columns: [{key, title, number, value(row), text(row), share(row), press(row), grow, narrow, title(row)}]
 // options: name, caption, usual (sort), rows(): array of row numbers, filter: whether there is a field to filter by.
 function create(page, { name, caption, columns, usual, rows, filter = true, most = 0, empty, className }) {
-	const { store } = page;
+	const { store } = page, grows = columns.filter((column) => column.grow).length;
 	const field = filter ? make("input", { type: "search", placeholder: "Filter…", "aria-label": `Filter ${caption}`, spellcheck: "false", autocomplete: "off" }) : null;
 	const facts = make("span", { class: "table-facts", role: "status" });
 	const copy = most ? null : button("Copy as TSV", () => page.copy(tsv(), "The table is copied"), { class: "small", title: "Copy all rows of this table, with tabs between columns" });
@@ -31,7 +31,7 @@ function create(page, { name, caption, columns, usual, rows, filter = true, most
 	if (field) field.addEventListener("input", () => store.set({ rows: field.value }, true));
 
 	function classes(column) {
-		return [column.number ? "number" : "", column.grow ? "grow" : "", column.narrow ? "wide-only" : "", column.share ? "bars" : ""].filter(Boolean).join(" ") || null;
+		return [column.number ? "number" : "", column.grow ? grows > 1 ? "grow half" : "grow" : "", column.narrow ? "wide-only" : "", column.share ? "bars" : ""].filter(Boolean).join(" ") || null;
 	}
 	function sortBy(column) {
 		const [key, down] = sorting();
@@ -110,6 +110,7 @@ function create(page, { name, caption, columns, usual, rows, filter = true, most
 				if (text.textContent !== value) text.textContent = value;
 				if (bar) bar.style.width = `${Math.min(100, Math.max(0, column.share(of) * 100)).toFixed(2)}%`;
 				if (column.paint) column.paint(cell, of);
+				if (press) press.hidden = value === "";
 				if (column.hint) (press || cell).title = column.hint(of);
 			});
 			if (row.parentNode !== body) body.append(row);
@@ -123,7 +124,7 @@ function create(page, { name, caption, columns, usual, rows, filter = true, most
 			...list.map((row) => columns.map((column) => column.number ? String(column.value(row)) : safe((column.full || column.text)(row))).join("\t"))].join("\n") + "\n";
 	}
 
-	return { element, update, tsv, clear: () => clear(body), name };
+	return { element, update, tsv, clear: () => clear(body), name, count: () => list.length };
 }
 
 tally.table = { create };

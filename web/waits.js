@@ -4,11 +4,14 @@
 
 const { NONE } = tally;
 
-// By recorded node: the innermost of the program's own functions from it to the root, or none.
+// By recorded node: the innermost of the program's own functions from it to the root; of those without names where none has one.
 function callers({ base, recording }) {
-	const { program } = recording.function, of = new Uint32Array(base.size).fill(NONE);
-	for (let i = 1; i < base.size; i++) of[i] = program[base.label[i]] ? base.label[i] : of[base.parent[i]];
-	return of;
+	const { program } = recording.function, inner = (kind) => {
+		const of = new Uint32Array(base.size).fill(NONE);
+		for (let i = 1; i < base.size; i++) of[i] = program[base.label[i]] === kind ? base.label[i] : of[base.parent[i]];
+		return of;
+	}, nameless = inner(2);
+	return inner(1).map((function_, i) => function_ === NONE ? nameless[i] : function_);
 }
 
 // Sums by function and caller of the chosen span and threads, whatever event is shown: {rows: [{label, caller, self}], whole};
@@ -47,7 +50,7 @@ function table(page, top) {
 		press: (row) => store.set({ view: "sandwich", fn: String(label(row)), event: String(off), sort: "", rows: "" }),
 	});
 	return top("waits", "Longest waits", [
-		{ key: "self", title: "Self", number: true, value: self, text: (row) => tally.format.share(self(row), of().whole), share: (row) => self(row) / of().whole },
+		{ key: "self", title: "Self", number: true, narrow: true, value: self, text: (row) => tally.format.share(self(row), of().whole), share: (row) => self(row) / of().whole },
 		{ key: "time", title: "Blocked", number: true, value: self, text: (row) => tally.format.weight(self(row), recording.text(event.unit[off])) },
 		named("function", "Function", (row) => of().rows[row].label),
 		named("caller", "Called by", (row) => of().rows[row].caller),

@@ -23,9 +23,8 @@ bool tally_image_is_made(enum tally_image_kind kind, const char *path)
 	uint32_t pid;
 
 	if (kind == TALLY_IMAGE_ANON)
-		return tally_image_is_anon(path) || starts(path, "/memfd:") ||
-		       starts(path, "[anon") || starts(path, "[JIT]") ||
-		       tally_jit_is_map(path, &pid);
+		return tally_image_is_anon(path) || starts(path, "[anon") ||
+		       starts(path, "[JIT]") || tally_jit_is_map(path, &pid);
 	return kind == TALLY_IMAGE_DUMP ||
 	       (kind == TALLY_IMAGE_FILE &&
 		(starts(base ? base + 1 : path, "jitted-") || tally_jit_is_map(path, &pid)));

@@ -14,8 +14,9 @@ enum tally_image_kind tally_image_kind_of(const char *path, bool kernel);
  * there. */
 bool tally_image_is_anon(const char *path);
 
-/* Whether code was made at run time: that of memory without a file or with a name that its program
- * gave, and what dumps, maps and the files made of them (jitted-PID-N.so) have of it. */
+/* Whether code was made at run time: that of memory without a file, also with a name that its
+ * program gave, and what dumps, maps and the files made of them (jitted-PID-N.so) have of it.  Of a
+ * memfd it is not known: whole programs are run from such. */
 bool tally_image_is_made(enum tally_image_kind kind, const char *path);
 
 /* "[kernel.kallsyms]" for all names of the kernel ("[kernel.kallsyms]_text"). */

@@ -25,20 +25,23 @@ bool tally_page_is_library(const struct page_tables *tables, uint32_t function)
 
 void tally_page_program_mark(struct page_tables *tables)
 {
-	const char *const *text = tables->strings.text;
-
 	for (uint32_t i = 0; i < tables->function_count; i++) {
 		struct page_function *function = &tables->functions[i];
-		const char *name = text[function->name];
+		const char *name = tables->strings.text[function->name];
 
-		function->program = function->kind != PAGE_KIND_KERNEL && *name &&
-				    strcmp(name, "[unknown]") != 0 && !strstr(name, "+0x") &&
-				    !tally_page_is_library(tables, i) &&
-				    tally_page_wait_of(name) == PAGE_WAIT_UNKNOWN;
+		if (function->kind == PAGE_KIND_KERNEL || tally_page_is_library(tables, i) ||
+		    tally_page_wait_of(name) != PAGE_WAIT_UNKNOWN)
+			function->program = PAGE_NOT_PROGRAM;
+		else if (*name && strcmp(name, "[unknown]") != 0 && !strstr(name, "+0x"))
+			function->program = PAGE_PROGRAM;
+		else
+			function->program = function->kind == PAGE_KIND_UNKNOWN
+						? PAGE_NOT_PROGRAM
+						: PAGE_PROGRAM_NAMELESS;
 	}
 }
 
-uint32_t *tally_page_program_callers(const struct page_tables *tables)
+uint32_t *tally_page_program_callers(const struct page_tables *tables, enum page_program kind)
 {
 	uint32_t *callers = calloc((size_t)tables->node_count + 1, sizeof(*callers));
 
@@ -48,8 +51,9 @@ uint32_t *tally_page_program_callers(const struct page_tables *tables)
 	for (uint32_t i = 1; i < tables->node_count; i++) {
 		uint32_t function = tables->nodes[i].function;
 
-		callers[i] = tables->functions[function].program ? function
-								 : callers[tables->nodes[i].parent];
+		callers[i] = tables->functions[function].program == kind
+				 ? function
+				 : callers[tables->nodes[i].parent];
 	}
 	return callers;
 }

@@ -152,13 +152,19 @@ static int give_list(const struct page_tables *tables, const uint32_t *callers, 
 
 int tally_page_rows(const struct page_tables *tables, const struct tally_page_options *page)
 {
-	uint32_t *callers = tally_page_program_callers(tables);
-	int result = callers ? 0 : -ENOMEM;
+	uint32_t *callers = tally_page_program_callers(tables, PAGE_PROGRAM);
+	uint32_t *nameless = tally_page_program_callers(tables, PAGE_PROGRAM_NAMELESS);
+	int result = callers && nameless ? 0 : -ENOMEM;
 
+	/* In a program without names, the place is better than nothing. */
+	for (uint32_t i = 1; !result && i < tables->node_count; i++)
+		if (callers[i] == PAGE_NONE)
+			callers[i] = nameless[i];
 	if (!result)
 		result = give_list(tables, callers, false, page);
 	if (!result)
 		result = give_list(tables, callers, true, page);
 	free(callers);
+	free(nameless);
 	return result;
 }

@@ -423,7 +423,7 @@ int tally_page_sentence(const struct page_tables *tables, uint32_t cpus, struct 
 	    .entries = calloc((size_t)tables->function_count + 1, sizeof(*usage.entries)),
 	    .named = calloc((size_t)tables->function_count + 1, sizeof(*usage.named)),
 	    .entry_of = calloc((size_t)tables->node_count + 1, sizeof(*usage.entry_of)),
-	    .program_of = tally_page_program_callers(tables),
+	    .program_of = tally_page_program_callers(tables, PAGE_PROGRAM),
 	    .cpus = cpus ? cpus : 1,
 	};
 	int result = usage.threads && usage.off && usage.entries && usage.named && usage.entry_of &&

@@ -45,7 +45,7 @@ struct page_function {
 	uint32_t name, image, file, line;
 	uint32_t frames[PAGE_SOURCES_MOST]; /* by recording; 0: not met; not in the page */
 	uint8_t kind, inlined;
-	uint8_t program; /* the program's own: page_program.h */
+	uint8_t program; /* enum page_program (page_program.h) */
 };
 
 struct page_node {

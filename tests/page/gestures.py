@@ -440,7 +440,11 @@ def few_lines(bench: Bench):
     tab.wait("[...document.querySelectorAll('.card')].some((one) => /Hottest lines[^]*[.]c:[0-9]/.test(one.innerText))")
     tab.run("tally.page.analysis.recording.later('line').then((line) => { line.self.fill(0); line.self[0] = 1e8; tally.page.store.set({ who: 't0' }); })")
     tab.next_frame()
-    true("no known lines" in tab.run("document.querySelector('.view-summary').innerText"), tab.run("document.querySelector('.view-summary').innerText"))
+    text = tab.run("document.querySelector('.view-summary').innerText")
+    true("Hottest lines" not in text and "Hottest functions" in text, text)
+    tab.run("tally.page.store.set({ who: '' }), tally.page.analysis.recording.later('line').then((line) => { line.self.fill(5e9); tally.page.store.set({ who: 't1' }); })")
+    tab.next_frame()
+    true("Hottest lines" in tab.run("document.querySelector('.view-summary').innerText"), "lines that are enough")
 
 
 @case
