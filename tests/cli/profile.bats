@@ -165,8 +165,8 @@ page_is_right() {
 		#include <string.h>
 		#include <sys/mman.h>
 		int main(void)
-		{ /* mov $100000000,%eax; 1: imul %ecx,%ecx; imul %edx,%edx; dec %eax; jne 1b; ret */
-			static const unsigned char code[] = {0xb8, 0x00, 0xe1, 0xf5, 0x05, 0x0f, 0xaf, 0xc9, 0x0f, 0xaf, 0xd2, 0xff, 0xc8, 0x75, 0xf6, 0xc3};
+		{ /* mov $0x8000000,%eax; 1: dec %eax; jne 1b; the same again; ret */
+			static const unsigned char code[] = {0xb8, 0x00, 0x00, 0x00, 0x08, 0xff, 0xc8, 0x75, 0xfc, 0xb8, 0x00, 0x00, 0x00, 0x08, 0xff, 0xc8, 0x75, 0xfc, 0xc3};
 			void *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 			memcpy(at, code, sizeof(code));
 			((void (*)(void))at)();
