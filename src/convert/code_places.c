@@ -12,8 +12,42 @@
 #include "session/numbers.h"
 #include "session/run.h"
 
-/* Places that a thread looks up at a time. */
-#define SHARE 256U
+/* Places that a thread looks up at a time, and frames. */
+#define SHARE        256U
+#define FRAMES_SHARE 4096U
+
+static const struct tally_frames *frames_of(const struct code_places *places)
+{
+	return &tally_session_tables(places->convert->session)->frames;
+}
+
+static void take_frame(const struct tally_frames *frames, uint32_t number, struct code_frame *ret)
+{
+	const struct tally_frame facts = tally_frames_get(frames, number);
+	struct tally_frame_place here;
+	uint64_t start, end;
+
+	tally_frames_placed(frames, number, &here);
+	*ret = (struct code_frame){
+	    .place = here.place,
+	    .image = here.image,
+	    .level = facts.level,
+	    .inlined = facts.inlined,
+	    .starts = !here.place || (tally_frames_symbol(frames, here.frame, &start, &end) &&
+				      here.place <= start),
+	};
+}
+
+static int take_frames(void *context, unsigned worker, size_t share)
+{
+	struct code_places *places = context;
+	uint32_t at = (uint32_t)share * FRAMES_SHARE, end = at + FRAMES_SHARE;
+
+	(void)worker;
+	for (; at < end && at < places->stacks->frame_count; at++)
+		take_frame(frames_of(places), places->stacks->frames[at], &places->frames[at]);
+	return 0;
+}
 
 int tally_code_places_init(struct code_places *places, struct convert *convert,
 			   const struct stack_table *stacks)
@@ -21,15 +55,17 @@ int tally_code_places_init(struct code_places *places, struct convert *convert,
 	*places = (struct code_places){.convert = convert, .stacks = stacks, .count = 1};
 	places->steps = calloc(stacks->node_count * 2ULL, sizeof(*places->steps));
 	places->plain = calloc(stacks->frame_count * 2ULL + 2, sizeof(*places->plain));
-	places->levels = calloc(stacks->frame_count + 1ULL, 1);
+	places->frames = calloc(stacks->frame_count + 1ULL, sizeof(*places->frames));
 	if (stacks->node_count > (uint32_t)INT32_MAX)
 		return -ENOMEM;
-	if (!places->steps || !places->plain || !places->levels ||
+	if (!places->steps || !places->plain || !places->frames ||
 	    !array_resize(&places->list, 1024, sizeof(*places->list)))
 		return -ENOMEM;
 	places->room = 1024;
 	places->list[0] = (struct code_place){0};
-	return 0;
+	return tally_pool_run(tally_session_threads(convert->session),
+			      (stacks->frame_count + FRAMES_SHARE - 1ULL) / FRAMES_SHARE,
+			      take_frames, places);
 }
 
 void tally_code_places_done(struct code_places *places)
@@ -38,19 +74,14 @@ void tally_code_places_done(struct code_places *places)
 	free(places->lines);
 	free(places->steps);
 	free(places->plain);
-	free(places->levels);
+	free(places->frames);
 	tally_map_done(&places->known);
 	*places = (struct code_places){0};
 }
 
-static const struct tally_frames *frames_of(const struct code_places *places)
+static const struct code_frame *frame_at(const struct code_places *places, uint32_t node)
 {
-	return &tally_session_tables(places->convert->session)->frames;
-}
-
-static uint32_t frame_at(const struct code_places *places, uint32_t node)
-{
-	return places->stacks->frames[places->stacks->nodes[node].frame];
+	return &places->frames[places->stacks->nodes[node].frame];
 }
 
 static bool add_line(struct code_places *places, uint32_t frame)
@@ -67,7 +98,7 @@ static bool add_line(struct code_places *places, uint32_t frame)
 
 /* A new place of `count` nodes, from the innermost one.  0: out of memory. */
 static uint32_t add_place(struct code_places *places, uint32_t node, uint32_t count,
-			  const struct tally_frame_place *at, bool call)
+			  const struct code_frame *at, bool call)
 {
 	uint32_t room = array_room(places->room, places->count + 1, 1024);
 
@@ -91,21 +122,19 @@ static uint32_t add_place(struct code_places *places, uint32_t node, uint32_t co
 /* The place that begins at a node.  0: out of memory. */
 static uint32_t find_place(struct code_places *places, uint32_t node, bool call, uint32_t *ret_next)
 {
-	const struct tally_frames *frames = frames_of(places);
+	const struct code_frame *here = frame_at(places, node);
 	uint32_t count = 1, at = node, next = places->stacks->nodes[node].caller;
 	uint32_t *plain = &places->plain[places->stacks->nodes[node].frame * 2ULL + call];
-	struct tally_frame_place here, there;
-	uint64_t key, start, end, *known;
-	bool added, inlined;
+	uint64_t key, *known;
+	bool added;
 
 	*ret_next = next;
 	if (*plain)
 		return *plain;
-	inlined = tally_frames_get(frames, frame_at(places, node)).inlined;
-	tally_frames_placed(frames, frame_at(places, node), &here);
-	while (next && tally_frames_get(frames, frame_at(places, at)).inlined) {
-		tally_frames_placed(frames, frame_at(places, next), &there);
-		if (there.image != here.image || there.place != here.place)
+	while (next && frame_at(places, at)->inlined) {
+		const struct code_frame *there = frame_at(places, next);
+
+		if (there->image != here->image || there->place != here->place)
 			break;
 		count++;
 		at = next;
@@ -113,32 +142,20 @@ static uint32_t find_place(struct code_places *places, uint32_t node, bool call,
 	}
 	*ret_next = next;
 	/* A call is within its function. */
-	if (call && (!here.place || (tally_frames_symbol(frames, here.frame, &start, &end) &&
-				     here.place <= start)))
-		call = false;
-	if (!inlined) {
+	call = call && !here->starts;
+	if (!here->inlined) {
 		uint32_t *exact = &places->plain[places->stacks->nodes[node].frame * 2ULL + call];
 
 		if (!*exact)
-			*exact = add_place(places, node, count, &here, call);
+			*exact = add_place(places, node, count, here, call);
 		return *plain = *exact;
 	}
 	key = (uint64_t)places->stacks->nodes[node].frame << 32 |
 	      (uint64_t)(count & INT32_MAX) << 1 | call;
 	known = tally_map_put(&places->known, key, &added);
 	if (known && added)
-		*known = add_place(places, node, count, &here, call);
+		*known = add_place(places, node, count, here, call);
 	return known ? (uint32_t)*known : 0;
-}
-
-static char level_at(const struct code_places *places, uint32_t node)
-{
-	char *level = &places->levels[places->stacks->nodes[node].frame];
-
-	if (!*level)
-		*level =
-		    tally_session_frame(places->convert->session, frame_at(places, node)).level;
-	return *level;
 }
 
 uint32_t tally_code_places_walk(struct code_places *places, struct code_position *at)
@@ -152,7 +169,8 @@ uint32_t tally_code_places_walk(struct code_places *places, struct code_position
 		step->next = next & INT32_MAX;
 		/* What the kernel interrupted was not calling. */
 		step->calls =
-		    next ? level_at(places, at->node) == level_at(places, next) : at->call;
+		    next ? frame_at(places, at->node)->level == frame_at(places, next)->level
+			 : at->call;
 	}
 	at->node = step->next;
 	at->call = step->calls;

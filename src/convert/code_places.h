@@ -50,7 +50,14 @@ struct code_places {
 	/* By frame of the stacks, twice as well: its place where nothing is inlined; 0: not met,
 	 * or something is. */
 	uint32_t *plain;
-	char *levels; /* by frame of the stacks; 0: not looked up */
+	/* By frame of the stacks: what a walk asks of it, in one place of the memory. */
+	struct code_frame {
+		uint64_t place;
+		uint32_t image;
+		char level;
+		bool inlined;
+		bool starts; /* at its function's start, where no call is before it */
+	} * frames;
 };
 
 /* Of stacks that are made and stay.  0 or -ENOMEM. */
@@ -62,6 +69,21 @@ void tally_code_places_done(struct code_places *places);
 uint32_t tally_code_places_walk(struct code_places *places, struct code_position *at);
 /* Walks a sample's stack to its end.  0 or -ENOMEM. */
 int tally_code_places_add(struct code_places *places, uint32_t node);
+/* Fetches what a walk from a sample's node reads first; and, when that is there, what it reads
+ * then. Nodes are anywhere in memory. */
+static inline void code_places_fetch(const struct code_places *places, uint32_t node)
+{
+	__builtin_prefetch(&places->stacks->nodes[node]);
+	__builtin_prefetch(&places->steps[node * 2ULL]);
+}
+static inline void code_places_fetch_caller(const struct code_places *places, uint32_t node)
+{
+	const struct stack_node *at = &places->stacks->nodes[node];
+
+	__builtin_prefetch(&places->plain[at->frame * 2ULL]);
+	__builtin_prefetch(&places->frames[at->frame]);
+	code_places_fetch(places, at->caller);
+}
 /* As tally_code_places_walk() of a position that was walked before; on any thread. */
 static inline uint32_t code_places_next(const struct code_places *places, struct code_position *at)
 {

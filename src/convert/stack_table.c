@@ -3,11 +3,16 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/pool.h"
 #include "base/table.h"
 #include "resolve/frames.h"
 #include "resolve/resolve_tables.h"
 #include "resolve/stacks.h"
 #include "session/numbers.h"
+#include "session/run.h"
+
+/* How many nodes before they are taken memory is fetched. */
+#define AHEAD 8U
 
 struct stack_leaf {
 	uint32_t stack, frame;
@@ -29,6 +34,8 @@ struct making {
 	uint32_t *node_of; /* by stack of the session; 0: not met */
 	uint32_t *path;
 	uint32_t path_room;
+	struct sorted_frame *sorted; /* all frames of the session: frame_count */
+	uint32_t frame_count;
 };
 
 void tally_stack_table_drop_pairs(struct stack_table *table)
@@ -272,27 +279,22 @@ static void rank_paths(struct path_ranks *ranks)
 	}
 }
 
-/* What the order of the used frames is made of; rank_of[] says which are used. */
-static int take_frames(const struct making *making, const uint32_t *rank_of, uint32_t total,
-		       struct sorted_frame *list)
+/* What the order of the session's frames is made of. */
+static int take_frames(const struct tally_frames *frames, uint32_t total, struct sorted_frame *list)
 {
 	struct path_ranks ranks = {.paths = NULL};
 	int result = 0;
 
 	for (uint32_t i = 0; i < total && !result; i++)
-		if (rank_of[i])
-			result = note_path(&ranks, tally_frames_get(making->frames, i).image_path);
+		result = note_path(&ranks, tally_frames_get(frames, i).image_path);
 	if (!result)
 		rank_paths(&ranks);
 	for (uint32_t i = 0; i < total && !result; i++) {
+		const struct tally_frame facts = tally_frames_get(frames, i);
 		struct tally_frame_place placed;
-		struct tally_frame facts;
 
-		if (!rank_of[i])
-			continue;
-		facts = tally_frames_get(making->frames, i);
-		tally_frames_placed(making->frames, i, &placed);
-		list[rank_of[i] - 1] = (struct sorted_frame){
+		tally_frames_placed(frames, i, &placed);
+		list[i] = (struct sorted_frame){
 		    .image = *tally_map_find(&ranks.rank_of, (uintptr_t)facts.image_path) << 8 |
 			     (unsigned char)facts.level,
 		    .place = placed.place,
@@ -303,36 +305,57 @@ static int take_frames(const struct making *making, const uint32_t *rank_of, uin
 	return result;
 }
 
-/* The frames of the nodes, sorted; nodes get their ranks. */
-static int make_frames(struct making *making)
+/* All frames of the session, sorted: those of the nodes are not known yet. */
+static int sort_frames(struct making *making)
 {
-	uint32_t total = tally_session_frame_count(making->table->session), used = 0;
-	uint32_t *rank_of = calloc(total + 1ULL, sizeof(*rank_of));
-	struct sorted_frame *list;
-	int result = -ENOMEM;
+	int result;
 
-	if (!rank_of)
-		return result;
-	for (uint32_t i = 1; i < making->count; i++)
-		if (!rank_of[making->nodes[i].frame])
-			rank_of[making->nodes[i].frame] = ++used;
-	list = calloc(used + 1ULL, sizeof(*list));
-	making->table->frames = calloc(used + 1ULL, sizeof(*making->table->frames));
-	if (list && making->table->frames)
-		result = take_frames(making, rank_of, total, list);
-	if (!result) {
-		qsort_r(list, used, sizeof(*list), by_frame, (void *)making->frames);
-		for (uint32_t i = 0; i < used; i++) {
-			rank_of[list[i].number] = i + 1;
-			making->table->frames[i + 1] = list[i].number;
-		}
-		for (uint32_t i = 1; i < making->count; i++)
-			making->nodes[i].frame = rank_of[making->nodes[i].frame];
-		making->table->frame_count = used + 1;
-	}
-	free(list);
-	free(rank_of);
+	making->frame_count = tally_session_frame_count(making->table->session);
+	making->sorted = array_new(making->frame_count + 1ULL, sizeof(*making->sorted));
+	if (!making->sorted)
+		return -ENOMEM;
+	result = take_frames(making->frames, making->frame_count, making->sorted);
+	if (!result)
+		qsort_r(making->sorted, making->frame_count, sizeof(*making->sorted), by_frame,
+			(void *)making->frames);
 	return result;
+}
+
+/* The frames of the nodes, in their order; nodes get their ranks. */
+static int take_used(struct making *making)
+{
+	struct stack_table *table = making->table;
+	uint32_t *rank_of = table_new(making->frame_count + 1ULL, sizeof(*rank_of));
+
+	table->frames = calloc(making->frame_count + 1ULL, sizeof(*table->frames));
+	if (!rank_of || !table->frames) {
+		free(rank_of);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 1; i < making->count; i++)
+		rank_of[making->nodes[i].frame] = 1;
+	table->frame_count = 1;
+	for (uint32_t i = 0; i < making->frame_count; i++) {
+		uint32_t number = making->sorted[i].number;
+
+		if (!rank_of[number])
+			continue;
+		rank_of[number] = table->frame_count;
+		table->frames[table->frame_count++] = number;
+	}
+	for (uint32_t i = 1; i < making->count; i++)
+		making->nodes[i].frame = rank_of[making->nodes[i].frame];
+	free(making->sorted);
+	making->sorted = NULL;
+	free(rank_of);
+	return 0;
+}
+
+/* Two pieces of work that need nothing of each other. */
+static int make_piece(void *context, unsigned worker, size_t piece)
+{
+	(void)worker;
+	return piece ? sort_frames(context) : make_nodes(context);
 }
 
 /* --- their order --- */
@@ -366,17 +389,23 @@ static bool sort_nodes(const struct making *making, uint32_t *starts, uint32_t d
  * from `first` on, before `end`.  They are sorted by callers into `to`; then equal ones, which are
  * beside each other, become one. */
 static void rank_level(struct making *making, const uint32_t *level, uint32_t count, uint32_t first,
-		       uint32_t end, uint32_t *counts, uint32_t *to)
+		       uint32_t end, uint32_t *counts, uint32_t *callers, uint32_t *to)
 {
 	struct stack_table *table = making->table;
 	const struct raw_node *nodes = making->nodes;
 
 	memset(counts, 0, (end - first + 1ULL) * sizeof(*counts));
-	for (uint32_t i = 0; i < count; i++)
-		counts[nodes[nodes[level[i]].caller].rank - first]++;
+	for (uint32_t i = 0; i < count; i++) {
+		if (i + 2 * AHEAD < count)
+			__builtin_prefetch(&nodes[level[i + 2 * AHEAD]]);
+		if (i + AHEAD < count)
+			__builtin_prefetch(&nodes[nodes[level[i + AHEAD]].caller]);
+		callers[i] = nodes[nodes[level[i]].caller].rank - first;
+		counts[callers[i]]++;
+	}
 	counts_to_starts(counts, end - first + 1);
 	for (uint32_t i = 0; i < count; i++)
-		to[counts[nodes[nodes[level[i]].caller].rank - first]++] = level[i];
+		to[counts[callers[i]]++] = level[i];
 	for (uint32_t i = 0; i < count; i++) {
 		struct raw_node *node = &making->nodes[to[i]];
 		uint32_t caller = nodes[node->caller].rank;
@@ -395,6 +424,7 @@ static int order_nodes(struct making *making)
 	uint32_t depth = 0, at = 0, first = 0, end = 1, *starts;
 	uint32_t *sorted = calloc(making->count, sizeof(*sorted));
 	uint32_t *to = calloc(making->count, sizeof(*to));
+	uint32_t *callers = calloc(making->count, sizeof(*callers));
 	uint32_t *counts = calloc(making->count + 1ULL, sizeof(*counts));
 	int result = -ENOMEM;
 
@@ -404,10 +434,11 @@ static int order_nodes(struct making *making)
 	starts = calloc(depth + 2ULL, sizeof(*starts));
 	table->nodes = calloc(making->count, sizeof(*table->nodes));
 	table->node_count = 1;
-	if (sorted && to && counts && starts && table->nodes &&
+	if (sorted && to && callers && counts && starts && table->nodes &&
 	    sort_nodes(making, starts, depth + 2, sorted)) {
 		for (uint32_t i = 1; i <= depth; at = starts[i], i++) {
-			rank_level(making, sorted + at, starts[i] - at, first, end, counts, to);
+			rank_level(making, sorted + at, starts[i] - at, first, end, counts, callers,
+				   to);
 			first = end;
 			end = table->node_count;
 		}
@@ -415,6 +446,7 @@ static int order_nodes(struct making *making)
 	}
 	free(sorted);
 	free(to);
+	free(callers);
 	free(counts);
 	free(starts);
 	return result;
@@ -427,10 +459,10 @@ int tally_stack_table_make(struct stack_table *table)
 	    .stacks = tally_session_stacks(table->session),
 	    .frames = &tally_session_tables(table->session)->frames,
 	};
-	int result = make_nodes(&making);
+	int result = tally_pool_run(tally_session_threads(table->session), 2, make_piece, &making);
 
 	if (!result)
-		result = make_frames(&making);
+		result = take_used(&making);
 	if (!result)
 		result = order_nodes(&making);
 	for (uint32_t i = 0; i < table->leaf_count && !result; i++)
@@ -438,6 +470,7 @@ int tally_stack_table_make(struct stack_table *table)
 	free(making.node_of);
 	free(making.nodes);
 	free(making.path);
+	free(making.sorted);
 	return result;
 }
 

@@ -272,6 +272,16 @@ static int outward(const struct parquet_ids *ids, struct parquet_path *path, str
 	return 0;
 }
 
+void tally_parquet_id_fetch(const struct parquet_ids *ids, uint32_t stack)
+{
+	uint64_t number = stack * 2ULL;
+	_Atomic uint64_t *part = atomic_load_explicit(
+	    &ids->by_stack.parts[number >> PARQUET_WORDS_BITS], memory_order_relaxed);
+
+	if (part)
+		__builtin_prefetch((const void *)&part[number & ((1U << PARQUET_WORDS_BITS) - 1)]);
+}
+
 int tally_parquet_id(struct parquet_ids *ids, struct parquet_path *path, uint32_t stack,
 		     uint32_t frame, uint64_t *ret)
 {

@@ -43,6 +43,8 @@ struct parquet_path {
 int tally_parquet_ids_init(struct parquet_ids *ids, struct tally_session *session);
 void tally_parquet_ids_done(struct parquet_ids *ids);
 void tally_parquet_path_done(struct parquet_path *path);
+/* Fetches what is known of a stack. */
+void tally_parquet_id_fetch(const struct parquet_ids *ids, uint32_t stack);
 /* The number of a sample's stack and frame, of the session; 0: neither is known.  By any thread.
  * 0 or -ENOMEM. */
 int tally_parquet_id(struct parquet_ids *ids, struct parquet_path *path, uint32_t stack,

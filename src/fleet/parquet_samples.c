@@ -49,6 +49,9 @@ const struct parquet_table tally_parquet_samples_table = {
 #define ROWS_MOST  (1U << 19)
 #define ROWS_LEAST (1U << 15)
 
+/* How many samples before they are taken memory is fetched. */
+#define AHEAD 8U
+
 /* A text, and its number in the rows of a worker. */
 struct last_text {
 	const char *text;
@@ -218,9 +221,12 @@ static int take_sample(void *context, const struct sample_row *row)
 	struct parquet_samples *samples = context;
 	struct samples_worker *worker = &samples->workers[row->worker];
 	uint64_t *to = worker->row;
-	int result = tally_parquet_id(&samples->ids, &worker->path, row->stack, row->frame,
-				      &to[SAMPLE_STACK]);
+	int result;
 
+	if (row->at + AHEAD < row->batch->count)
+		tally_parquet_id_fetch(&samples->ids, row->batch->stack[row->at + AHEAD]);
+	result = tally_parquet_id(&samples->ids, &worker->path, row->stack, row->frame,
+				  &to[SAMPLE_STACK]);
 	if (!result)
 		result = note_stack(samples, worker, row, to[SAMPLE_STACK]);
 	if (result)

@@ -36,6 +36,17 @@ int tally_firefox_tables_init(struct firefox_tables *tables, struct convert *con
 void tally_firefox_tables_done(struct firefox_tables *tables);
 /* The row of a node's stack + 1; 0: it has none.  Below 0: -ENOMEM. */
 int64_t tally_firefox_tables_stack(struct firefox_tables *tables, uint32_t node);
+/* Fetches what that reads first; and, when that is there, what it reads then. */
+static inline void firefox_tables_fetch(const struct firefox_tables *tables, uint32_t node)
+{
+	code_places_fetch(&tables->code.places, node);
+	__builtin_prefetch(&tables->row_of[node * 2ULL]);
+}
+static inline void firefox_tables_fetch_caller(const struct firefox_tables *tables, uint32_t node)
+{
+	code_places_fetch_caller(&tables->code.places, node);
+	__builtin_prefetch(&tables->row_of[tables->code.places.stacks->nodes[node].caller * 2ULL]);
+}
 /* Finds what all stacks so far are made of, and writes "libs" and "shared".  0 or -errno. */
 int tally_firefox_tables_write(struct firefox_tables *tables, struct json *json);
 /* The number of a string that is in no table. 0 or above; -ENOMEM. */

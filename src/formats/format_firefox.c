@@ -16,6 +16,8 @@
 
 #define VERSION       61
 #define GECKO_VERSION 31
+/* How many samples before they are taken memory is fetched. */
+#define AHEAD 8U
 
 struct firefox {
 	struct convert *convert;
@@ -222,8 +224,13 @@ static int put_stacks(struct firefox *file, const struct thread_track *track)
 	json_key(&file->json, "stack");
 	json_array(&file->json);
 	for (uint32_t i = 0; i < track->count && !result; i++) {
-		int64_t row = tally_firefox_tables_stack(&file->tables, track->samples[i].node);
+		int64_t row;
 
+		if (i + 2 * AHEAD < track->count)
+			firefox_tables_fetch(&file->tables, track->samples[i + 2 * AHEAD].node);
+		if (i + AHEAD < track->count)
+			firefox_tables_fetch_caller(&file->tables, track->samples[i + AHEAD].node);
+		row = tally_firefox_tables_stack(&file->tables, track->samples[i].node);
 		if (row > 0)
 			json_u64(&file->json, (uint64_t)row - 1);
 		else

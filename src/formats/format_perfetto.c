@@ -82,14 +82,15 @@ enum thread_field { THREAD_TID = 1, THREAD_NAME, THREAD_TGID };
 #define TABLE_SIZE 32768U
 /* Stacks that a thread makes at a time. */
 #define STACKS_SHARE 512U
+/* How many steps before it is read memory is fetched. */
+#define AHEAD 8U
 
 struct perfetto {
 	struct convert *convert;
 	struct thread_samples threads;
 	struct code_tables code;
 	struct tally_buf *text;
-	uint32_t *stack_of; /* by node: its callstack's iid; 0: none yet */
-	uint32_t *stacks;   /* by iid - 1: the node */
+	uint32_t *stacks; /* by iid of a callstack - 1: the node */
 	uint32_t stack_count;
 	struct tally_map counts; /* event and CPU -> sum of periods */
 	struct stacks_worker *workers;
@@ -99,26 +100,50 @@ struct perfetto {
 
 /* --- call stacks --- */
 
-/* Numbers for all stacks of samples, and walks them, so that their places are known. */
-static int find_stacks(struct perfetto *trace)
+/* Numbers the stacks of samples, which get the iid of their callstack in place of the node. */
+static int number_stacks(struct perfetto *trace)
 {
 	const struct thread_samples *threads = &trace->threads;
+	uint32_t *iids = table_new(threads->stacks.node_count, sizeof(*iids)); /* by node */
 
-	trace->stack_of = calloc(threads->stacks.node_count + 1ULL, sizeof(*trace->stack_of));
-	trace->stacks = calloc(threads->stacks.node_count + 1ULL, sizeof(*trace->stacks));
-	if (!trace->stack_of || !trace->stacks)
+	trace->stacks = array_new(threads->stacks.node_count, sizeof(*trace->stacks));
+	if (!iids || !trace->stacks) {
+		free(iids);
 		return -ENOMEM;
-	for (uint32_t i = 0; i < threads->count; i++)
-		for (uint32_t at = 0; at < threads->tracks[i].count; at++) {
-			uint32_t node = threads->tracks[i].samples[at].node;
+	}
+	for (uint32_t i = 0; i < threads->count; i++) {
+		const struct thread_track *track = &threads->tracks[i];
 
-			if (!node || trace->stack_of[node])
-				continue;
-			trace->stacks[trace->stack_count++] = node;
-			trace->stack_of[node] = trace->stack_count;
-			if (tally_code_places_add(&trace->code.places, node))
-				return -ENOMEM;
+		for (uint32_t at = 0; at < track->count; at++) {
+			struct thread_sample *sample = &track->samples[at];
+			uint32_t *iid = &iids[sample->node];
+
+			if (at + AHEAD < track->count)
+				__builtin_prefetch(&iids[sample[AHEAD].node]);
+			if (sample->node && !*iid) {
+				trace->stacks[trace->stack_count++] = sample->node;
+				*iid = trace->stack_count;
+			}
+			sample->node = *iid;
 		}
+	}
+	free(iids);
+	return 0;
+}
+
+/* Walks all stacks, so that their places are known. */
+static int find_places(struct perfetto *trace)
+{
+	struct code_places *places = &trace->code.places;
+
+	for (uint32_t i = 0; i < trace->stack_count; i++) {
+		if (i + 2 * AHEAD < trace->stack_count)
+			code_places_fetch(places, trace->stacks[i + 2 * AHEAD]);
+		if (i + AHEAD < trace->stack_count)
+			code_places_fetch_caller(places, trace->stacks[i + AHEAD]);
+		if (tally_code_places_add(places, trace->stacks[i]))
+			return -ENOMEM;
+	}
 	return 0;
 }
 
@@ -444,7 +469,7 @@ static int put_sample(struct perfetto *trace, const struct thread_track *track,
 		tally_protobuf_u64(trace->text, PERF_SAMPLE_FIELD_PID, track->pid);
 		tally_protobuf_u64(trace->text, PERF_SAMPLE_FIELD_TID, track->tid);
 	}
-	tally_protobuf_u64(trace->text, PERF_SAMPLE_FIELD_CALLSTACK, trace->stack_of[sample->node]);
+	tally_protobuf_u64(trace->text, PERF_SAMPLE_FIELD_CALLSTACK, sample->node);
 	tally_protobuf_u64(trace->text, PERF_SAMPLE_FIELD_TIMEBASE_COUNT, *sum);
 	tally_protobuf_end(trace->text, place);
 	return end_packet(trace);
@@ -521,13 +546,14 @@ static int write_perfetto(struct convert *convert)
 	if (!result)
 		result = tally_code_tables_init(&trace.code, convert, &trace.threads.stacks);
 	if (!result)
-		result = find_stacks(&trace);
+		result = number_stacks(&trace);
+	if (!result)
+		result = find_places(&trace);
 	if (!result)
 		result = put_trace(&trace);
 	tally_code_tables_done(&trace.code);
 	tally_thread_samples_done(&trace.threads);
 	tally_map_done(&trace.counts);
-	free(trace.stack_of);
 	free(trace.stacks);
 	return result;
 }
