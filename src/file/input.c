@@ -1,6 +1,5 @@
 /* Opens what a path names: a file or the files of a directory are mapped; input that can be read
  * only once is first copied to a file. */
-#include "base/table.h"
 #include "file/data_file.h"
 
 #include <dirent.h>
@@ -12,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/fail.h"
+#include "base/table.h"
 #include "file/live.h"
 #include "file/spool.h"
 #include "tar/expand.h"

@@ -2,12 +2,12 @@
  * header, are records too, most of them before the first sample.  One pass finds them all, so that
  * events and features are known before records are read.  Source: the perf.data format in pipe
  * mode, as perf 2.6.35 to 7.0 writes it. */
-#include "base/table.h"
 #include "file/data_file.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include "base/fail.h"
+#include "base/table.h"
 #include "file/extent.h"
 #include "file/feature.h"
 #include "file/live.h"

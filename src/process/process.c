@@ -576,9 +576,11 @@ uint32_t tally_space_id(const struct tally_space *space)
 	return space ? space->id : 0;
 }
 
-uint64_t tally_space_state(const struct tally_space *space)
+uint64_t tally_space_state(const struct tally_space *space, uint64_t time)
 {
-	return space && !space->change_count ? (uint64_t)space->id << 32 | space->version : 0;
+	if (!space || (space->change_count && time < space->changes[space->change_count - 1]))
+		return 0;
+	return (uint64_t)space->id << 32 | space->version;
 }
 
 const struct tally_space *tally_process_kernel_space(const struct tally_process_table *table)

@@ -44,6 +44,11 @@ void tally_process_will_renew(struct tally_process_table *table);
  * `before`, with their processes, and what processes mapped before an exec that is.  Numbers of
  * strings stay; mappings, spaces and eras are new. 0, or -ENOMEM: then it can only be freed. */
 int tally_process_renew(struct tally_process_table *table, uint64_t before);
+/* Makes a frozen table one that takes records again, with all that it has: mappings keep their
+ * numbers; eras are new. 0 or -ENOMEM: then it can only be freed. */
+int tally_process_thaw(struct tally_process_table *table);
+/* Whether it has so much more than after it was renewed that renewing it costs little. */
+bool tally_process_has_grown(const struct tally_process_table *table);
 /* After renewing, before the next record: forgets the strings and files that no thread and no
  * mapping has any more; ids of strings are new. 0 or -ENOMEM, and then all are kept. */
 int tally_process_forget_names(struct tally_process_table *table);
@@ -81,9 +86,9 @@ const struct tally_space *tally_process_kernel_space(const struct tally_process_
 
 /* A number for the space, from 1, which it keeps when the table is renewed; 0 for NULL. */
 uint32_t tally_space_id(const struct tally_space *space);
-/* A number for the space with all that it maps, which it keeps when the table is renewed; 0: that
- * changes over the time between two renewals, or NULL. */
-uint64_t tally_space_state(const struct tally_space *space);
+/* A number for the space with all that it maps at `time`, which it keeps when the table is renewed;
+ * 0: one of its mappings is replaced later, or NULL. */
+uint64_t tally_space_state(const struct tally_space *space, uint64_t time);
 
 /* A number for (space, set of mappings valid at `time`), the same for all times between two changes
  * that replace a mapping: results cached under it stay valid. 0 is never used. */

@@ -43,6 +43,7 @@ struct tally_process_table {
 	struct tally_map pids; /* tid -> pid */
 	struct tally_process_exit *exits;
 	size_t exit_count, exit_room;
+	size_t renewed_size; /* rows, spaces and names, after it was renewed */
 };
 
 /* Adds a space; its number, or -ENOMEM. */

@@ -3,13 +3,17 @@
  * A process's space becomes at most two: what it maps now, with what it has from those it was
  * forked from, in one; and what it had before its last exec, through which look-ups still go once,
  * until that is old. What has mapped nothing since the last time is only moved.
- * Rows that nothing can find any more are left out, so the table is as large as what lives. */
-#include "base/table.h"
+ * Rows that nothing can find any more are left out, so the table is as large as what lives.
+ * That costs as much as the table is large: a table may take records for longer, with its past. */
 #include "process/process_table.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/table.h"
+
+/* Rows, spaces and names that a table may have more than twice as many as when it was renewed. */
+#define GROWN_LEAST 1024U
 
 /* As far up as look-ups go. */
 #define LEVELS_MOST 64
@@ -154,6 +158,7 @@ static int take_space(struct renewal *renewal, const struct tally_space *from)
 	for (uint32_t i = 0; i < from->own_count; i++)
 		add_row(to, &renewal->from->rows[from->first_row + i]);
 	made->segment_count = from->segment_count;
+	made->frozen_count = from->own_count;
 	made->apart = from->apart;
 	for (uint32_t i = 0; i < made->segment_count; i++) {
 		made->segments[i] = from->segments[i];
@@ -348,6 +353,11 @@ static int renew_spaces(struct renewal *renewal)
 	return result;
 }
 
+static size_t size_of(const struct tally_process_table *table)
+{
+	return table->row_count + table->space_count + table->comms.count;
+}
+
 /* What the two tables have of their own. */
 static void free_parts(struct tally_process_table *table)
 {
@@ -376,11 +386,24 @@ static void take_parts(struct tally_process_table *table, const struct tally_pro
 	table->pids = made->pids;
 	table->comms = made->comms;
 	table->spaces = made->spaces;
+	table->renewed_size = size_of(table);
 }
 
 void tally_process_will_renew(struct tally_process_table *table)
 {
 	table->renews = true;
+}
+
+bool tally_process_has_grown(const struct tally_process_table *table)
+{
+	return size_of(table) > 2 * table->renewed_size + GROWN_LEAST;
+}
+
+int tally_process_thaw(struct tally_process_table *table)
+{
+	int result = tally_timeline_thaw(&table->comms);
+
+	return result ? result : tally_timeline_thaw(&table->spaces);
 }
 
 int tally_process_renew(struct tally_process_table *table, uint64_t before)

@@ -124,11 +124,10 @@ int tally_space_freeze(struct tally_space *space, const uint32_t *own)
 	uint64_t *changes, *cut;
 	int result = 0;
 
-	if (!space->own_count || (space->segments && space->own_count == space->renewed_count))
+	if (space->own_count == space->frozen_count)
 		return 0;
-	free(space->segments);
-	space->apart = false;
-	space->segment_count = 0;
+	tally_space_done(space);
+	space->frozen_count = space->own_count;
 	space->segments = calloc(space->own_count, sizeof(*space->segments));
 	/* Each mapping may replace those of its own space and of its parent. */
 	changes = calloc((size_t)space->own_count * 2, sizeof(*changes));
@@ -168,6 +167,11 @@ void tally_space_done(struct tally_space *space)
 	free(space->segments);
 	free(space->changes);
 	tally_space_history_free(space->history);
+	space->segments = NULL;
+	space->changes = NULL;
+	space->history = NULL;
+	space->segment_count = space->change_count = 0;
+	space->apart = false;
 }
 
 uint32_t tally_space_era_span(const struct tally_space *space, uint64_t time, uint64_t *ret_from,

@@ -46,6 +46,7 @@ struct tally_space {
 	uint64_t exec_time; /* when that was, if not at fork_time; 0: it was */
 	/* Of a renewed space: its rows, one behind the other, while none is added. */
 	uint32_t first_row, renewed_count;
+	uint32_t frozen_count; /* of its rows: what follows is made of these */
 	/* Made by freezing. */
 	struct tally_space_segment *segments;
 	uint32_t segment_count;
@@ -56,7 +57,7 @@ struct tally_space {
 };
 
 /* Makes the final segments and the changes from the space's own mappings (row numbers, in order of
- * arrival); `above` is already frozen. Segments that a renewal took over stay, if no mapping came.
+ * arrival); `above` is already frozen. What was made of the same rows stays.
  * 0 or -ENOMEM. */
 int tally_space_freeze(struct tally_space *space, const uint32_t *own);
 void tally_space_done(struct tally_space *space);

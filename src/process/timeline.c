@@ -83,6 +83,21 @@ int tally_timeline_freeze(struct tally_timeline *timeline)
 	return 0;
 }
 
+int tally_timeline_thaw(struct tally_timeline *timeline)
+{
+	size_t keys = timeline->keys.count;
+
+	timeline->last = malloc((keys + 1) * sizeof(*timeline->last));
+	if (!timeline->last)
+		return -ENOMEM;
+	timeline->last_room = keys + 1;
+	for (size_t key = 0; key < keys; key++)
+		timeline->last[key] = timeline->first[key + 1] - 1;
+	free(timeline->first);
+	timeline->first = NULL;
+	return 0;
+}
+
 bool tally_timeline_at(const struct tally_timeline *timeline, uint32_t key, uint64_t time,
 		       uint32_t *ret_value, uint64_t *ret_from, uint64_t *ret_until)
 {

@@ -32,6 +32,8 @@ int tally_timeline_add(struct tally_timeline *timeline, uint32_t key, uint64_t t
 struct tally_timeline_entry *tally_timeline_newest(const struct tally_timeline *timeline,
 						   uint32_t key);
 int tally_timeline_freeze(struct tally_timeline *timeline);
+/* After freezing: more may be added. 0 or -ENOMEM. */
+int tally_timeline_thaw(struct tally_timeline *timeline);
 
 /* The value at `time`, and since and until when ([from, until), UINT64_MAX: to the end). Before the
  * first value the first is returned, and *ret_from is later than `time`. false: the key has no

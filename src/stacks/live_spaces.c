@@ -39,6 +39,7 @@ struct tally_live_spaces {
 	/* By the number of a mapping; NULL: not looked up yet. */
 	struct tally_image *_Atomic *by_mapping;
 	size_t mapping_count;
+	bool renewed; /* the table, before it was fed last */
 	struct side_record *order;
 	size_t order_room;
 	uint32_t generation; /* how often it was fed: eras are new then */
@@ -190,7 +191,26 @@ static int feed_all(struct tally_live_spaces *spaces, const struct tally_layout 
 	return result ? result : tally_process_freeze(spaces->processes);
 }
 
-/* After a feeding: numbers of mappings are new. */
+/* Lets the table take records: as it is, or without what ended two feedings ago, which has no more
+ * samples. Then names that nothing has any more go, too, when there are as many of them as of
+ * others. */
+static int open_table(struct tally_live_spaces *spaces)
+{
+	struct tally_process_table *processes = spaces->processes;
+	int result;
+
+	spaces->renewed = tally_process_has_grown(processes);
+	if (!spaces->renewed)
+		return tally_process_thaw(processes);
+	result = tally_process_renew(processes, spaces->passed[1]);
+	if (result || tally_process_name_count(processes) < spaces->names_kept * 2 + NAMES_LEAST)
+		return result;
+	result = tally_process_forget_names(processes);
+	spaces->names_kept = tally_process_name_count(processes);
+	return result;
+}
+
+/* After a feeding: there are more mappings, or their numbers are new. */
 static int renew_images(struct tally_live_spaces *spaces)
 {
 	size_t count = tally_process_mapping_count(spaces->processes);
@@ -199,7 +219,10 @@ static int renew_images(struct tally_live_spaces *spaces)
 	if (!renewed)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
-		uint32_t before = tally_process_mapping(spaces->processes, (uint32_t)i)->before;
+		uint32_t before =
+		    spaces->renewed
+			? tally_process_mapping(spaces->processes, (uint32_t)i)->before
+			: (uint32_t)i;
 
 		if (before < spaces->mapping_count)
 			renewed[i] = spaces->by_mapping[before];
@@ -208,19 +231,6 @@ static int renew_images(struct tally_live_spaces *spaces)
 	spaces->by_mapping = renewed;
 	spaces->mapping_count = count;
 	return 0;
-}
-
-/* Between two renewals and feedings: names that nothing has any more go when there are as many of
- * them as of others. */
-static int forget_names(struct tally_live_spaces *spaces)
-{
-	int result;
-
-	if (tally_process_name_count(spaces->processes) < spaces->names_kept * 2 + NAMES_LEAST)
-		return 0;
-	result = tally_process_forget_names(spaces->processes);
-	spaces->names_kept = tally_process_name_count(spaces->processes);
-	return result;
 }
 
 int tally_live_spaces_feed(struct tally_live_spaces *spaces, const struct tally_layout *layout,
@@ -232,10 +242,7 @@ int tally_live_spaces_feed(struct tally_live_spaces *spaces, const struct tally_
 
 	if (more < 0 || (!count && !more))
 		return more;
-	/* What ended two feedings ago has no more samples. */
-	result = tally_process_renew(spaces->processes, spaces->passed[1]);
-	if (!result)
-		result = forget_names(spaces);
+	result = open_table(spaces);
 	if (!result)
 		result = feed_all(spaces, layout, records, count);
 	if (result)
@@ -335,7 +342,7 @@ void tally_live_space_of(struct tally_live_spaces *spaces, uint32_t pid, uint32_
 	uint64_t state;
 
 	tally_process_view(spaces->processes, pid, tid, time, &view);
-	state = tally_space_state(view.space);
+	state = tally_space_state(view.space, time);
 	if (!state && view.era)
 		state = OF_AN_ERA | (uint64_t)spaces->generation << 32 | view.era;
 	*ret = (struct tally_live_space){

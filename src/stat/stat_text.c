@@ -8,7 +8,6 @@
  *
  * Cells are made first, then columns get the width of their widest cell; names are cut where the
  * terminal is narrow. */
-#include "base/table.h"
 #include "stat/stat_table.h"
 
 #include <errno.h>
@@ -16,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/option_struct.h"
+#include "base/table.h"
 #include "base/text.h"
 #include "base/cell.h"
 

@@ -2,13 +2,13 @@
  * Sources: Documentation/admin-guide/cputopology.rst, Documentation/ABI/stable/sysfs-devices-node,
  * Documentation/ABI/testing/sysfs-devices-system-cpu (cache), sysfs-devices-memory; the sections'
  * layouts: the perf.data format. */
-#include "base/table.h"
 #include "write/writer.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include "base/bits.h"
 #include "base/fs.h"
+#include "base/table.h"
 #include "base/text.h"
 #include "write/sysfs.h"
 

@@ -38,7 +38,7 @@ static void renew(struct tally_process_table *table, uint64_t before)
 
 static uint64_t state_of(const struct tally_process_table *table, uint32_t pid, uint64_t time)
 {
-	return tally_space_state(tally_process_space(table, pid, time));
+	return tally_space_state(tally_process_space(table, pid, time), time);
 }
 
 static void a_space_keeps_its_number_until_it_maps_more(void **state)
@@ -73,12 +73,64 @@ static void a_space_keeps_its_number_until_it_maps_more(void **state)
 	map(table, 50, 5, 0x2000, 0x2800, 0, "/lib/c"); /* in place of another */
 	freeze(table);
 	assert_int_equal(state_of(table, 6, 51), six);
-	assert_int_equal(state_of(table, 5, 51), 0);
+	assert_int_equal(state_of(table, 5, 49), 0);
+	assert_int_not_equal(state_of(table, 5, 51), 0);
+	assert_int_not_equal(state_of(table, 5, 51), five);
+	five = state_of(table, 5, 51);
 	renew(table, 60);
 	freeze(table);
-	assert_int_not_equal(state_of(table, 5, 61), 0);
-	assert_int_not_equal(state_of(table, 5, 61), five);
-	assert_int_equal(tally_space_state(NULL), 0);
+	assert_int_equal(state_of(table, 5, 61), five);
+	assert_int_equal(tally_space_state(NULL, 0), 0);
+	tally_process_table_free(table);
+}
+
+static void a_table_goes_on_with_its_past(void **state)
+{
+	struct tally_process_table *table = new_table();
+	uint64_t five, six;
+
+	(void)state;
+	comm(table, 10, 5, 5, "old", false);
+	map(table, 11, 5, 0x2000, 0x3000, 0, "/lib/a");
+	fork_of(table, 13, 5, 5, 6, 6);
+	map(table, 14, 6, 0x8000, 0x9000, 0, "/lib/six");
+	freeze(table);
+	five = state_of(table, 5, 20);
+	six = state_of(table, 6, 20);
+
+	assert_int_equal(tally_process_thaw(table), 0);
+	comm(table, 20, 5, 5, "new", false);
+	map(table, 21, 5, 0x2000, 0x3000, 0, "/lib/b");
+	fork_of(table, 22, 5, 5, 7, 7);
+	exit_of(table, 23, 6, 6);
+	freeze(table);
+	assert_string_equal(comm_at(table, 5, 19), "old");
+	assert_string_equal(comm_at(table, 5, 20), "new");
+	assert_string_equal(comm_at(table, 7, 22), "new");
+	assert_string_equal(file_at(table, 5, 0x2500, 20), "/lib/a");
+	assert_string_equal(file_at(table, 5, 0x2500, 21), "/lib/b");
+	assert_string_equal(file_at(table, 6, 0x2500, 21), "/lib/a");
+	assert_string_equal(file_at(table, 7, 0x2500, 23), "/lib/b");
+	assert_string_equal(file_at(table, 6, 0x8500, 24), "/lib/six");
+	assert_int_equal(state_of(table, 6, 21), six);
+	assert_int_equal(state_of(table, 5, 20), 0);
+	assert_int_not_equal(state_of(table, 5, 21), five);
+	assert_int_equal(tally_process_mapping_count(table), 3);
+	assert_int_equal(tally_process_mapping(table, 2)->start, 0x2000);
+
+	assert_false(tally_process_has_grown(table));
+	for (uint32_t i = 0; i < 2000; i++) {
+		assert_int_equal(tally_process_thaw(table), 0);
+		map(table, 100 + i, 100 + i, 0x10000, 0x11000, 0, "/lib/c");
+		freeze(table);
+	}
+	assert_true(tally_process_has_grown(table));
+	renew(table, 3000);
+	freeze(table);
+	assert_false(tally_process_has_grown(table));
+	assert_string_equal(file_at(table, 6, 0x8500, 4000), "-");
+	assert_string_equal(file_at(table, 5, 0x2500, 4000), "/lib/b");
+	assert_string_equal(file_at(table, 7, 0x2500, 4000), "/lib/b");
 	tally_process_table_free(table);
 }
 
@@ -222,7 +274,8 @@ static void step(struct tally_process_table *table, struct model *models, const 
 	}
 }
 
-/* The steps since the last renewal, as they were, and as the table says they were. */
+/* The steps since the last renewal, as they were, and as the table says they were; it takes more and
+ * is asked again. */
 static void it_finds_what_was_there(void **state)
 {
 	(void)state;
@@ -230,7 +283,7 @@ static void it_finds_what_was_there(void **state)
 		static struct model models[STEPS + 1][PIDS];
 		struct tally_process_table *table = new_table();
 		unsigned random = seed, compared = 0;
-		int from = 0;
+		int from = 0, renewed = 0; /* steps before these were taken, are forgotten */
 
 		memset(models, 0, sizeof(models));
 		for (uint32_t i = 0; i < PIDS; i++) {
@@ -250,7 +303,7 @@ static void it_finds_what_was_there(void **state)
 				step(table, models[i + 1], numbers, 10 * (uint64_t)(i + 1));
 			}
 			freeze(table);
-			for (int i = from + 1; i <= to; i++) {
+			for (int i = renewed + 1; i <= to; i++) {
 				for (uint32_t pid = 0; pid < PIDS; pid++) {
 					size_t page = (size_t)rand_r(&random) % PLACES;
 					const struct model *model = &models[i][pid];
@@ -268,11 +321,16 @@ static void it_finds_what_was_there(void **state)
 					compared++;
 				}
 			}
+			from = to;
+			if (rand_r(&random) % 4) {
+				assert_int_equal(tally_process_thaw(table), 0);
+				continue;
+			}
 			/* In turn with what was before an exec, and without it. */
 			renew(table, to % 2 ? UINT64_MAX : 0);
 			for (uint32_t pid = 0; to % 2 && pid < PIDS; pid++)
 				memset(models[to][pid].before, 0, sizeof(models[to][pid].before));
-			from = to;
+			renewed = to;
 		}
 		assert_true(compared > 1000);
 		tally_process_table_free(table);
@@ -314,6 +372,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_space_keeps_its_number_until_it_maps_more),
+	    cmocka_unit_test(a_table_goes_on_with_its_past),
 	    cmocka_unit_test(what_held_at_the_end_holds),
 	    cmocka_unit_test(what_ended_is_forgotten),
 	    cmocka_unit_test(it_finds_what_was_there),
