@@ -23,26 +23,41 @@ static void find_left_out(struct tally_image *image, const struct tally_elf *bin
 						   .size = binary->sections[i].header.sh_size};
 }
 
+static int copy_fd(int fd)
+{
+	int copy = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
+	return fd < 0 ? -ENOENT : copy < 0 ? -errno : copy;
+}
+
+static int fd_of(struct tally_image *image, const struct tally_elf *binary)
+{
+	find_left_out(image, binary);
+	return copy_fd(binary->fd);
+}
+
 /* A descriptor of the binary; below 0: there is none. */
 static int open_code(struct tally_image *image)
 {
-	struct tally_elf binary, debug;
-	int fd = -ENOENT;
+	struct tally_elf binary;
+	int fd;
 
-	if (image->dump) {
-		fd = fcntl(image->dump->fd, F_DUPFD_CLOEXEC, 0);
-		return fd < 0 ? -errno : fd;
-	}
-	if (image->kind != TALLY_IMAGE_FILE || tally_image_open_files(image, &binary, &debug))
+	if (image->dump)
+		return copy_fd(image->dump->fd);
+	if (image->kind != TALLY_IMAGE_FILE || tally_image_open_binary(image, &binary))
 		return -ENOENT;
-	if (binary.elf && binary.fd >= 0) {
-		fd = fcntl(binary.fd, F_DUPFD_CLOEXEC, 0);
-		fd = fd < 0 ? -errno : fd;
-		find_left_out(image, &binary);
-	}
+	fd = fd_of(image, &binary);
 	tally_elf_close(&binary);
-	tally_elf_close(&debug);
 	return fd;
+}
+
+void tally_image_keep_code(struct tally_image *image, const struct tally_elf *binary)
+{
+	pthread_mutex_lock(&image->lines_lock);
+	if (!image->code_asked)
+		image->code_fd = fd_of(image, binary);
+	image->code_asked = true;
+	pthread_mutex_unlock(&image->lines_lock);
 }
 
 /* How many of the bytes at a place are in the file; 0: none, as they were left out. */

@@ -16,6 +16,10 @@ struct tally_image;
  * while that kernel runs. */
 int64_t tally_image_read(struct tally_image *image, uint64_t place, void *to, size_t size);
 
+struct tally_elf;
+/* The image's binary is open already: from now on bytes are read from that. */
+void tally_image_keep_code(struct tally_image *image, const struct tally_elf *binary);
+
 /* As recorded, else as the file at hand has it; size 0: unknown.  Not NULL; lives as long as the
  * image.  Loads its symbols. */
 const uint8_t *tally_image_build_id(struct tally_image *image, uint8_t *ret_size);

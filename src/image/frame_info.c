@@ -42,23 +42,31 @@ static void take_section(const struct tally_elf *elf, const char *name,
 	ret->address = section->header.sh_addr;
 }
 
-/* Of the image's own binary: a large one is left where it is, unless it cannot be read in parts. */
+/* Whether a section of the image's own binary is large, and can be read in parts. */
+static bool stays_in_file(const struct tally_elf *elf, const GElf_Shdr *header,
+			  struct tally_image *image)
+{
+	uint8_t last;
+
+	if (elf->fd < 0 || header->sh_type == SHT_NOBITS || header->sh_flags & SHF_COMPRESSED ||
+	    header->sh_size < READ_LEAST || header->sh_size > SIZE_MAX ||
+	    header->sh_offset > UINT64_MAX - header->sh_size)
+		return false;
+	tally_image_keep_code(image, elf);
+	return tally_image_read(image, header->sh_offset + header->sh_size - 1, &last, 1) == 1;
+}
+
 static void take_own_section(const struct tally_elf *elf, const char *name,
 			     struct tally_image *image, struct tally_frame_section *ret)
 {
 	const struct tally_elf_section *section =
 	    elf->elf ? tally_elf_find(elf, name, SHT_NULL) : NULL;
-	const GElf_Shdr *header = section ? &section->header : NULL;
-	uint8_t last;
 
-	if (header && elf->fd >= 0 && header->sh_type != SHT_NOBITS &&
-	    !(header->sh_flags & SHF_COMPRESSED) && header->sh_size >= READ_LEAST &&
-	    header->sh_size <= SIZE_MAX && header->sh_offset <= UINT64_MAX - header->sh_size &&
-	    tally_image_read(image, header->sh_offset + header->sh_size - 1, &last, 1) == 1)
-		*ret = (struct tally_frame_section){.size = (size_t)header->sh_size,
-						    .address = header->sh_addr,
+	if (section && stays_in_file(elf, &section->header, image))
+		*ret = (struct tally_frame_section){.size = (size_t)section->header.sh_size,
+						    .address = section->header.sh_addr,
 						    .image = image,
-						    .place = header->sh_offset};
+						    .place = section->header.sh_offset};
 	else
 		take_section(elf, name, ret);
 }

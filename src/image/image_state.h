@@ -112,7 +112,10 @@ int tally_image_open_vmlinux(const struct tally_image *image, struct tally_elf *
 int tally_image_open_files(const struct tally_image *image, struct tally_elf *ret_binary,
 			   struct tally_elf *ret_debug);
 
-/* The same, where the binary is at another path than the image's. */
+/* Opens the binary alone; the caller's to close.  0 or -ENOENT. */
+int tally_image_open_binary(const struct tally_image *image, struct tally_elf *ret);
+
+/* As tally_image_open_files(), where the binary is at another path than the image's. */
 int tally_image_open_files_at(const struct tally_image *image, const char *path,
 			      struct tally_elf *ret_binary, struct tally_elf *ret_debug);
 

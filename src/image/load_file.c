@@ -295,6 +295,8 @@ int tally_image_load_file(struct tally_image *image)
 	struct opened opened;
 	int64_t count;
 
+	if (image->store->options.no_symbols)
+		return 0;
 	open_any(image, image->path, &opened, &search);
 	if (opened.error && !(opened.copied && tally_image_is_archived(image->store)))
 		explain_missing(image, &opened);
@@ -302,11 +304,24 @@ int tally_image_load_file(struct tally_image *image)
 		tally_elf_build_id(&opened.elf, image->found_id, &image->found_id_size);
 		image->is_32_bit = opened.elf.header.e_ident[EI_CLASS] == ELFCLASS32;
 	}
-	count = image->store->options.no_symbols ? 0 : take(image, &search);
+	count = take(image, &search);
 	if (search.binary)
 		tally_elf_close(&opened.elf);
 	free(opened.path);
 	return count == -ENOMEM ? -ENOMEM : 0;
+}
+
+int tally_image_open_binary(const struct tally_image *image, struct tally_elf *ret)
+{
+	struct tally_debug_search search;
+	struct opened opened;
+
+	*ret = (struct tally_elf){.fd = -1};
+	open_any(image, image->path, &opened, &search);
+	if (search.binary)
+		*ret = opened.elf;
+	free(opened.path);
+	return search.binary ? 0 : -ENOENT;
 }
 
 int tally_image_open_files(const struct tally_image *image, struct tally_elf *ret_binary,

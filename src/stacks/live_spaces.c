@@ -17,11 +17,12 @@
  */
 #define OF_AN_ERA (1ULL << 63)
 
-/* How often what ended is looked for, and how long an image stays that no process maps: programs
- * are started again and again. Of such images no more than some stay. */
-#define FORGET_NS     5000000000ULL
-#define KEEP_NS       10000000000ULL
-#define UNMAPPED_MOST 64U
+/* How often what ended is looked for, besides when there are so many more images, and how long an
+ * image stays that no process maps: programs are started again and again, and what is known of
+ * places in them is forgotten with any. Of more such images than some, the latest stay. */
+#define FORGET_NS     20000000000ULL
+#define KEEP_NS       60000000000ULL
+#define UNMAPPED_MOST 256U
 /* With fewer names than this in all none is forgotten. */
 #define NAMES_LEAST 1024U
 
@@ -39,17 +40,19 @@ struct tally_live_spaces {
 	/* By the number of a mapping; NULL: not looked up yet. */
 	struct tally_image *_Atomic *by_mapping;
 	size_t mapping_count;
-	bool renewed; /* the table, before it was fed last */
+	/* Before it was fed last, the table was renewed; what ended is looked for now. */
+	bool renewed, forgets;
 	struct side_record *order;
 	size_t order_room;
 	uint32_t generation; /* how often it was fed: eras are new then */
 	uint64_t passed[3];  /* the latest time of the last feedings, the newest first */
 	uint64_t forgot_at;  /* when it was looked for what ended */
+	size_t images_kept;  /* then */
 	size_t names_kept;   /* how many names there were after some were forgotten */
 	/* By the number of an image: the last time at which it was seen to be mapped. */
 	uint64_t *seen;
 	size_t seen_room;
-	bool crowded; /* while images are forgotten: too many are not mapped */
+	uint64_t keep_ns; /* while images are forgotten */
 };
 
 static enum tally_jit_times times_of(void *context)
@@ -191,6 +194,13 @@ static int feed_all(struct tally_live_spaces *spaces, const struct tally_layout 
 	return result ? result : tally_process_freeze(spaces->processes);
 }
 
+/* Whether it is time to look for what ended. */
+static bool is_time_to_forget(const struct tally_live_spaces *spaces)
+{
+	return spaces->passed[0] >= spaces->forgot_at + FORGET_NS ||
+	       tally_image_store_held(spaces->images) > spaces->images_kept + UNMAPPED_MOST;
+}
+
 /* Lets the table take records: as it is, or without what ended two feedings ago, which has no more
  * samples. Then names that nothing has any more go, too, when there are as many of them as of
  * others. */
@@ -199,7 +209,8 @@ static int open_table(struct tally_live_spaces *spaces)
 	struct tally_process_table *processes = spaces->processes;
 	int result;
 
-	spaces->renewed = tally_process_has_grown(processes);
+	spaces->forgets = is_time_to_forget(spaces);
+	spaces->renewed = spaces->forgets || tally_process_has_grown(processes);
 	if (!spaces->renewed)
 		return tally_process_thaw(processes);
 	result = tally_process_renew(processes, spaces->passed[1]);
@@ -274,11 +285,10 @@ static int need_seen(struct tally_live_spaces *spaces)
 	return 0;
 }
 
-/* Notes which images are mapped. Returns how many are not. */
-static size_t see_images(struct tally_live_spaces *spaces)
+/* Notes which images are mapped. */
+static void see_images(struct tally_live_spaces *spaces)
 {
 	uint64_t now = spaces->passed[0];
-	size_t unmapped = 0;
 
 	for (size_t i = 0; i < spaces->mapping_count; i++) {
 		const struct tally_image *image = spaces->by_mapping[i];
@@ -286,14 +296,24 @@ static size_t see_images(struct tally_live_spaces *spaces)
 		if (image)
 			spaces->seen[tally_image_number(image)] = now;
 	}
-	for (size_t i = 0; i < tally_image_store_count(spaces->images); i++) {
-		if (!tally_image_store_at(spaces->images, i))
-			continue;
-		if (!spaces->seen[i])
+	for (size_t i = 0; i < tally_image_store_count(spaces->images); i++)
+		if (tally_image_store_at(spaces->images, i) && !spaces->seen[i])
 			spaces->seen[i] = now - 1;
-		unmapped += spaces->seen[i] != now;
-	}
-	return unmapped;
+}
+
+/* How long images may stay, so that there are not too many. */
+static uint64_t how_long(const struct tally_live_spaces *spaces)
+{
+	uint64_t now = spaces->passed[0], keep = KEEP_NS;
+	size_t stay;
+
+	do {
+		stay = 0;
+		for (size_t i = 0; i < tally_image_store_count(spaces->images); i++)
+			stay += tally_image_store_at(spaces->images, i) &&
+				spaces->seen[i] != now && now - spaces->seen[i] < keep;
+	} while (stay > UNMAPPED_MOST && (keep /= 2));
+	return keep;
 }
 
 /* The numbers of images that were forgotten are given to others. */
@@ -309,7 +329,7 @@ static bool is_kept(void *context, const struct tally_image *image)
 	const struct tally_live_spaces *spaces = context;
 	uint64_t seen = spaces->seen[tally_image_number(image)], now = spaces->passed[0];
 
-	return seen == now || (!spaces->crowded && now - seen < KEEP_NS);
+	return seen == now || now - seen < spaces->keep_ns;
 }
 
 int tally_live_spaces_forget(struct tally_live_spaces *spaces)
@@ -317,16 +337,19 @@ int tally_live_spaces_forget(struct tally_live_spaces *spaces)
 	size_t before = tally_image_store_held(spaces->images);
 	int result;
 
-	if (spaces->passed[0] < spaces->forgot_at + FORGET_NS)
+	if (!spaces->forgets)
 		return 0;
+	spaces->forgets = false;
 	spaces->forgot_at = spaces->passed[0];
 	tally_jit_loads_forget(&spaces->loads, spaces->processes);
 	result = need_seen(spaces);
 	if (result)
 		return result;
-	spaces->crowded = see_images(spaces) > UNMAPPED_MOST;
+	see_images(spaces);
+	spaces->keep_ns = how_long(spaces);
 	result = tally_image_store_forget(spaces->images, is_kept, spaces);
 	forget_seen(spaces);
+	spaces->images_kept = tally_image_store_held(spaces->images);
 	return result ? result : tally_image_store_held(spaces->images) < before;
 }
 
