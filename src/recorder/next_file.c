@@ -14,10 +14,10 @@
 #include "recorder/recorder_state.h"
 #include "stacks/monotonic.h"
 
-/* How long one pass comes after another, unless a ring is a quarter full by then; and how often it
- * is looked whether the others are ready. */
+/* How long one pass comes after another, unless the kernel wakes up the recorder, or a ring was a
+ * quarter full; and how often it is looked whether the others are ready. */
 #define PASS_NS 50000000LL
-#define LOOK_US 5000
+#define LOOK_MS 5
 #define FILLS   64 /* of 256 */
 
 /* What waits in memory for the next file, at most; then the rings have to do. */
@@ -51,15 +51,17 @@ static bool has_made_chains(void *context)
 }
 
 /* Makes passes until something is done by another thread. 0 or -errno with words. */
-static int pass_until(struct tally_drain *drain, bool (*ended)(void *context), void *context,
+static int pass_until(struct tally_recorder *recorder, bool (*ended)(void *context), void *context,
 		      struct tally_error *error)
 {
+	struct tally_drain *drain = &recorder->drain;
 	int64_t passed = monotonic_ns();
 	int result = 0;
 
 	while (!ended(context) && !result) {
-		usleep(LOOK_US);
-		if ((drain->fullest < FILLS && monotonic_ns() - passed < PASS_NS) ||
+		bool full = tally_waiting_rings(&recorder->waiting, LOOK_MS);
+
+		if ((!full && drain->fullest < FILLS && monotonic_ns() - passed < PASS_NS) ||
 		    (drain->waiting && drain->waiting->size >= WAITING_MOST))
 			continue;
 		result = tally_drain_pass(drain, error);
@@ -82,7 +84,7 @@ static int pass_during(struct next_file *next, void *(*work)(void *context),
 	started = !tally_thread_start_quiet(&thread, work, next);
 	if (!started)
 		work(next);
-	result = pass_until(&next->recorder->drain, is_done, next, error);
+	result = pass_until(next->recorder, is_done, next, error);
 	if (started)
 		pthread_join(thread, NULL);
 	if (!result && next->result && error)
@@ -144,7 +146,7 @@ static int finish_chains(struct tally_recorder *recorder, struct next_file *next
 		return 0;
 	tally_unwinder_end(recorder->unwinder);
 	recorder->drain.side_copy = &next->late;
-	result = pass_until(&recorder->drain, has_made_chains, recorder->unwinder, error);
+	result = pass_until(recorder, has_made_chains, recorder->unwinder, error);
 	recorder->drain.side_copy = NULL;
 	if (!result)
 		result = tally_unwinder_finish(recorder->unwinder, &recorder->stacks, error);

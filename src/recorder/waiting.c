@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define STOP    0
 #define COMMAND 1
@@ -58,6 +59,22 @@ int tally_waiting_poll(struct tally_waiting *waiting, int timeout_ms)
 	if (ready >= 0)
 		return ready;
 	return errno == EINTR || errno == EAGAIN ? 0 : -errno;
+}
+
+bool tally_waiting_rings(struct tally_waiting *waiting, int timeout_ms)
+{
+	struct pollfd *rings = waiting->polls + RINGS;
+	size_t count = waiting->trigger_at - RINGS;
+	bool any = false;
+
+	if (poll(rings, count, timeout_ms) <= 0)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		any |= rings[i].revents & POLLIN;
+	/* Those of threads that ended do not let poll(2) wait. */
+	if (!any)
+		usleep((useconds_t)timeout_ms * 1000);
+	return any;
 }
 
 bool tally_waiting_stopped(const struct tally_waiting *waiting)

@@ -30,6 +30,8 @@ void tally_waiting_leave_samples(struct tally_waiting *waiting);
 
 /* poll(2): its result, or -errno. A signal ends it with 0. */
 int tally_waiting_poll(struct tally_waiting *waiting, int timeout_ms);
+/* Waits for the rings alone. Returns whether the kernel says that one is full enough. */
+bool tally_waiting_rings(struct tally_waiting *waiting, int timeout_ms);
 bool tally_waiting_stopped(const struct tally_waiting *waiting);
 /* After a poll: a ring whose descriptor's thread has ended is waited for through another thread's.
  * Returns false when all threads have ended. */
