@@ -163,6 +163,18 @@ bool tally_counters_user_is_enough(const struct tally_counters *set,
 	       event->attr.type != PERF_TYPE_TRACEPOINT;
 }
 
+/* TALLY_RELAXED_KERNEL where rights are missing to count the kernel, too. */
+static uint32_t kernel_refused(const struct tally_counted *event,
+			       const struct tally_open_target *target)
+{
+	static const struct tally_limits unread = {.size = sizeof(unread)};
+	int fd = tally_open(&event->attr, target, &unread, NULL);
+
+	if (fd >= 0)
+		close(fd);
+	return fd == -EACCES || fd == -EPERM ? TALLY_RELAXED_KERNEL : 0;
+}
+
 /* The first opening of an event: gives up what is not available and does not change a count. */
 static int open_first(struct tally_counters *set, struct tally_counted *event,
 		      const struct tally_open_target *target)
@@ -178,12 +190,13 @@ static int open_first(struct tally_counters *set, struct tally_counted *event,
 	if (tally_counters_user_is_enough(set, event))
 		may |= TALLY_RELAXED_KERNEL;
 	fd = tally_open_relaxed(&event->attr, target, &unread, may, &given_up, NULL);
-	if (fd < 0)
-		return fd;
-	event->opened_once = true;
-	event->given_up = given_up;
-	if (given_up & TALLY_RELAXED_KERNEL)
+	/* As in perf, an event that cannot be counted has the name that was tried last. */
+	if (fd < 0 && may & TALLY_RELAXED_KERNEL)
+		given_up = event->given_up | kernel_refused(event, target);
+	if (given_up & ~event->given_up & TALLY_RELAXED_KERNEL)
 		name_user_only(event);
+	event->given_up = given_up;
+	event->opened_once = fd >= 0;
 	return fd;
 }
 

@@ -140,23 +140,25 @@ static bool is_of_features(int result)
 	return result == -EINVAL || result == -E2BIG || result == -EOPNOTSUPP;
 }
 
-/* The three parts of an attr that need rights and can be left out. */
-static int relax_rights(struct attempt *attempt, int result)
+/* The three parts of an attr that need rights and can be left out, where `features` are left out,
+ * too. */
+static int relax_rights(struct attempt *attempt, uint32_t features, int result)
 {
 	static const uint32_t steps[] = {TALLY_RELAXED_NAMESPACES, TALLY_RELAXED_PHYS_ADDR,
 					 TALLY_RELAXED_KERNEL};
 	uint32_t tried = 0;
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && is_of_rights(result); i++) {
-		struct tally_attr now = relaxed_attr(attempt->attr, tried, attempt->precise);
+		struct tally_attr now =
+		    relaxed_attr(attempt->attr, features | tried, attempt->precise);
 		struct tally_attr less =
-		    relaxed_attr(attempt->attr, tried | steps[i], attempt->precise);
+		    relaxed_attr(attempt->attr, features | tried | steps[i], attempt->precise);
 
 		if (!(attempt->may & steps[i]) ||
 		    (now.flags == less.flags && now.sample_type == less.sample_type))
 			continue;
 		tried |= steps[i];
-		result = try(attempt, tried, attempt->precise);
+		result = try(attempt, features | tried, attempt->precise);
 	}
 	/* They stay given up when that did not help: the error is then about what is still refused.
 	 */
@@ -178,7 +180,8 @@ static int relax_precise(struct attempt *attempt, int result)
 	return result;
 }
 
-/* Gives up features one by one until it opens, and then tries to put each back. */
+/* Gives up features one by one until it opens, and then tries to put each back.  The kernel looks
+ * at rights behind what it does not know. */
 static int relax_features(struct attempt *attempt, int result)
 {
 	uint32_t tried = 0;
@@ -191,6 +194,8 @@ static int relax_features(struct attempt *attempt, int result)
 			continue;
 		tried |= relaxations[i].bit;
 		result = try(attempt, tried, precise);
+		if (is_of_rights(result))
+			result = relax_rights(attempt, tried, result);
 	}
 	/* Both a feature and precise_ip may be refused. */
 	while (is_of_features(result) && (attempt->may & TALLY_RELAXED_PRECISE) && precise > 0)
@@ -236,7 +241,7 @@ int tally_open_relaxed(struct tally_attr *attr, const struct tally_open_target *
 	}
 	result = try(&attempt, 0, attempt.precise);
 	if (is_of_rights(result))
-		result = relax_rights(&attempt, result);
+		result = relax_rights(&attempt, 0, result);
 	if (is_of_features(result))
 		result = relax_precise(&attempt, result);
 	if (is_of_features(result))

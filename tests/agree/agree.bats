@@ -2,6 +2,7 @@
 # perf and tally read each other's recordings of real programs and say the same.
 
 load frame
+load ../cli/rights
 
 # Records with both tools and compares both readers on both files.
 agree_on() { # options of both, -- command
@@ -47,6 +48,7 @@ for _ in range(12): assert re.sub("[0-9]+", "", json.dumps(json.loads(json.dumps
 }
 
 @test "perf records while the whole system is recorded" {
+	need_all
 	need_perf
 	"$TALLY" record -q -a -e cpu-clock -F 100 -o system.data -- perf record -q -e cpu-clock -o theirs.data -- true
 	perf script -i theirs.data --show-mmap-events | grep -q 'PERF_RECORD_MMAP2.*/true$'

@@ -3,6 +3,7 @@
 
 bats_require_minimum_version 1.5.0
 load frame
+load ../cli/rights
 
 @test "the whole system during a parallel build" {
 	need_root
@@ -99,6 +100,7 @@ for _ in range(150): u.urlopen("http://127.0.0.1:%s/" % sys.argv[1]).read()' "$p
 }
 
 @test "kill -9 leaves a file that perf and tally read" {
+	need_all
 	need_recording
 	need_perf
 	"$TALLY" record -e cpu-clock -F 5000 --call-graph fp -o k.data -- bash -c 'while :; do :; done' 2>k.err 3>&- &

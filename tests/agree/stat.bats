@@ -3,6 +3,7 @@
 bats_require_minimum_version 1.5.0
 
 load frame
+load ../cli/rights
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
@@ -63,6 +64,7 @@ need_wide() {
 }
 
 @test "one event, several, groups, modifiers" {
+	need_kernel
 	both_formats -e cpu-clock true
 	both_formats -e faults true
 	both_formats -e task-clock,page-faults:u true

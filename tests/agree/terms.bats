@@ -2,6 +2,7 @@
 # Terms of an event change its attr as they do in perf: both tools' recordings say so.
 
 load frame
+load ../cli/rights
 
 # The attr of each event but the side-band, without what the tools choose differently for all: side-band bits, which perf
 # has in the first event and tally in one of its own, and fields by which events differ.
@@ -25,6 +26,7 @@ same() { # EVENT [OPTION]...
 }
 
 @test "call chains" {
+	need_kernel
 	need_perf
 	for event in cpu-clock cpu-clock/call-graph=fp/ cpu-clock/call-graph=no/ cpu-clock/max-stack=7/ \
 		cpu-clock/call-graph=dwarf/ cpu-clock/call-graph=dwarf,stack-size=4096/ "cpu-clock/call-graph='dwarf,4001'/" \
@@ -48,6 +50,7 @@ same() { # EVENT [OPTION]...
 }
 
 @test "stacks that are copied are unwound alike" {
+	need_kernel
 	need_perf
 	"$TALLY" record -q --keep-stacks -o ours.data -e cpu-clock/call-graph=dwarf/ -- seq 1 300000 >/dev/null
 	perf_reads ours.data

@@ -2,6 +2,8 @@
 bats_require_minimum_version 1.5.0
 # tally evlist: its options, what it says of bad files, and that it is what perf says.
 
+load rights
+
 setup_file() {
 	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
 	cd "$BATS_FILE_TMPDIR" || return 1
@@ -54,6 +56,7 @@ same_as_perf() { # options
 }
 
 @test "groups stand in braces" {
+	need_kernel
 	need group.data
 	run "$TALLY" evlist -g group.data
 	[ "$status" = 0 ]
@@ -62,6 +65,7 @@ same_as_perf() { # options
 }
 
 @test "a stream's events, from a file and from standard input" {
+	need_kernel
 	need stream.data
 	run "$TALLY" evlist -F -i stream.data
 	[ "$status" = 0 ]
@@ -79,6 +83,7 @@ same_as_perf() { # options
 }
 
 @test "--json is JSON, with names, rates and chains" {
+	need_kernel
 	need plain.data
 	"$TALLY" evlist --json -i plain.data >out.json
 	python3 - <<'END'
@@ -95,6 +100,7 @@ END
 }
 
 @test "the records of a file are not read" {
+	need_kernel
 	need plain.data
 	# All of the data overwritten: the header is behind and before them.
 	cp plain.data broken.data

@@ -97,6 +97,14 @@ says() { # status, text, arguments of tally
 	[[ $output != *"did you mean"* ]]
 }
 
+@test "an ordinary user's chains by frame pointers, where the kernel has no deferred ones" {
+	need_nobody
+	folder=$(mktemp -d)
+	chown 65534 "$folder"
+	run -0 setpriv --reuid 65534 --clear-groups "$TALLY" record -N -q -e cpu-clock --call-graph fp -o "$folder/x.data" -- true
+	rm -r "$folder"
+}
+
 @test "13.18: a refused event, and a user, have the name that was typed" {
 	id www-data >/dev/null 2>&1 || skip "there is no user www-data"
 	pgrep -u www-data >/dev/null && skip "www-data runs something"

@@ -2,6 +2,8 @@
 bats_require_minimum_version 1.5.0
 # Where counts go and in which form; separators; recordings of counts through pipes and `script`.
 
+load rights
+
 setup_file() {
 	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
 	export LC_ALL=C
@@ -18,6 +20,7 @@ need_perf() {
 }
 
 @test "13.8: stat --log-fd 1 writes to standard output, whole, and is no failure" {
+	need_kernel
 	run --separate-stderr "$TALLY" stat --log-fd 1 -e task-clock echo word
 	[ "$status" = 0 ]
 	[ -z "$stderr" ]
@@ -70,6 +73,7 @@ need_perf() {
 }
 
 @test "13.30: script of a recording of counts prints perf's table" {
+	need_all
 	"$TALLY" stat record -o - -e task-clock,page-faults true 2>/dev/null >stream.data
 	"$TALLY" stat record -o file.data -a -I 20 -e cpu-clock,page-faults sleep 0.05 2>/dev/null
 	"$TALLY" script -i - <stream.data >out

@@ -2,6 +2,8 @@
 bats_require_minimum_version 1.5.0
 # tally info: what it counts is what perf counts, --header is perf's text, JSON is JSON.
 
+load rights
+
 setup_file() {
 	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
 	cd "$BATS_FILE_TMPDIR" || return 1
@@ -80,6 +82,7 @@ END
 }
 
 @test "the machine and the command in JSON are this machine and that command" {
+	need_kernel
 	need plain.data
 	"$TALLY" info --json --header-only -i plain.data >out.json
 	python3 - <<'END'
@@ -100,6 +103,7 @@ END
 }
 
 @test "in words: the file, the command, events and what is in it" {
+	need_kernel
 	need plain.data
 	run "$TALLY" info plain.data
 	[ "$status" = 0 ]

@@ -5,6 +5,8 @@ bats_require_minimum_version 1.5.0
 # part after a wake-up belongs to the blocked time, as in perf, and the part after a preemption does not. So the blocked time
 # is between both; where the CPUs are idle these are equal.
 
+load rights
+
 setup_file() {
 	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
 	export HOME="$BATS_FILE_TMPDIR"
@@ -161,6 +163,7 @@ blocked() {
 }
 
 @test "a thread that blocks below a table of events has its whole stack, as in event loops" {
+	need_kernel
 	command -v "${CC:-cc}" >/dev/null || skip "no C compiler: no program with a large frame"
 	cat >large.c <<-'END'
 		#include <string.h>
@@ -181,6 +184,7 @@ blocked() {
 }
 
 @test "a table on the stack that nobody wrote to, whose pages are in no memory, does not cut the stack off" {
+	need_kernel
 	command -v "${CC:-cc}" >/dev/null || skip "no C compiler: no program with a large frame"
 	cat >hole.c <<-'END'
 		#include <pthread.h>
@@ -208,6 +212,7 @@ blocked() {
 }
 
 @test "one long wait with a cut stack, among hundreds of whole ones, gets no advice" {
+	need_kernel
 	command -v "${CC:-cc}" >/dev/null || skip "no C compiler: no program without call frame information"
 	cat >bare.c <<-'END'
 		#include <unistd.h>

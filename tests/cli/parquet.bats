@@ -4,6 +4,7 @@ bats_require_minimum_version 1.5.0
 # have the same numbers wherever binaries were loaded.
 
 load parquet_readers
+load rights
 load hostile_program
 
 setup_file() {
@@ -209,6 +210,7 @@ made_kernel() {
 }
 
 @test "cgroups, losses and options have their columns" {
+	need_kernel
 	readers
 	rm -rf out
 	"$TALLY" record -q --all-cgroups -e cpu-clock -F 2000 -g -o groups.data -- sh -c 'i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done' ||

@@ -2,6 +2,8 @@
 bats_require_minimum_version 1.5.0
 # `tally profile`: a program recorded, what it says, and the page.
 
+load rights
+
 setup_file() {
 	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
 	export TALLY_SOURCE="${TALLY_SOURCE:-$BATS_TEST_DIRNAME/../..}"
@@ -76,6 +78,7 @@ page_is_right() {
 }
 
 @test "18: a program that sleeps waits for timers" {
+	need_kernel
 	run -0 --separate-stderr "$TALLY" profile -- sleep 0.5
 	echo "$stderr"
 	grep -q 'Threads that are blocked wait for timers (sleep)' <<<"$stderr"
@@ -250,6 +253,7 @@ page_is_right() {
 }
 
 @test "18: the title says which process, or what ran, without the recorder" {
+	need_all
 	sleep 60 &
 	sleeper=$!
 	run -0 "$TALLY" record -q -g --off-cpu -p "$sleeper" -o running.data -- sleep 0.2

@@ -3,6 +3,8 @@
 bats_require_minimum_version 1.5.0
 # tally record: options, what it says, how it ends, and what its files hold.
 
+load rights
+
 setup_file() {
 	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
 }
@@ -256,6 +258,7 @@ need_tracepoints() {
 }
 
 @test "-v reports limits, attrs, rings, processes, the drain and its records" {
+	need_kernel
 	need_recording
 	need_perf
 	run "$TALLY" record -v -e cpu-clock -c 1000000 -p $$ -o v.data -- sh -c 'sleep 0.2'

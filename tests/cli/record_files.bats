@@ -2,6 +2,8 @@
 bats_require_minimum_version 1.5.0
 # Long recordings: several files, limits, overwritten rings, ranges of time, orders from another program.
 
+load rights
+
 setup_file() {
 	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
 	export HOME="$BATS_FILE_TMPDIR"
@@ -153,6 +155,7 @@ size, time and signal are checked above"
 }
 
 @test "--control follows orders and answers when they are done" {
+	need_kernel
 	mkfifo orders answers
 	(
 		exec 5<>orders 6<>answers
@@ -182,6 +185,7 @@ size, time and signal are checked above"
 }
 
 @test "--control by descriptors: each order is answered, and an unknown one is refused" {
+	need_kernel
 	mkfifo orders answers
 	exec 8<>orders 9<>answers
 	ask() {
@@ -235,6 +239,7 @@ size, time and signal are checked above"
 }
 
 @test "16: --control enables and disables one event by its name" {
+	need_kernel
 	mkfifo orders answers
 	exec 8<>orders 9<>answers
 	ask() {

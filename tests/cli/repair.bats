@@ -2,6 +2,8 @@
 bats_require_minimum_version 1.5.0
 # tally repair: what it keeps, what it says, and that perf reads the result.
 
+load rights
+
 setup_file() {
 	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
 }
@@ -112,6 +114,7 @@ perf_lines() {
 }
 
 @test "a perf that was killed" {
+	need_all
 	need_perf
 	perf record -q -e cpu-clock -F 4000 -o killed.data -- sh -c \
 		'i=0; while [ $i -lt 1500000 ]; do i=$((i + 1)); done' >/dev/null 2>&1 &

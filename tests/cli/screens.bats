@@ -2,6 +2,8 @@
 bats_require_minimum_version 1.5.0
 # The first screen of a recording: what tests/screens shows of real programs, of small fresh ones.
 
+load rights
+
 setup_file() {
 	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}" SCREENS="$BATS_TEST_DIRNAME/../screens"
 	export LC_ALL=C HERE="$BATS_TEST_DIRNAME"
@@ -67,6 +69,7 @@ screen() { # columns, options
 }
 
 @test "13.T: the first screen has the samples, the event, the table, and trees only below it" {
+	need_kernel
 	screen 80 -i chains.data >shown
 	[[ $(head -1 shown) =~ ^"# Samples: "[0-9]+K?" of event 'cpu-clock'"$ ]]
 	[ "$(grep -n -m1 '^ *[0-9.]*%' shown | cut -d: -f1)" -lt "$(grep -n -m1 '^# Call trees' shown | cut -d: -f1)" ]

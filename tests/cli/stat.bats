@@ -3,6 +3,8 @@
 bats_require_minimum_version 1.5.0
 # tally stat: what it counts, how it prints it, how it ends.
 
+load rights
+
 setup_file() {
 	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
 	export LC_ALL=C
@@ -33,6 +35,7 @@ json() { # a python expression over the object `it`; JSON on stdin
 }
 
 @test "a table for people: a title, a line an event, the time" {
+	need_kernel
 	run "$TALLY" stat -e task-clock,page-faults true
 	[ "$status" = 0 ]
 	[[ $output = *"Performance counter stats for 'true':"* ]]
@@ -88,6 +91,7 @@ for _ in range(1000): os.getppid()' 2>&1 | field syscalls:sys_enter_getppid 1)
 }
 
 @test "hardware events that are not there are reported in one line" {
+	need_kernel
 	run -0 "$TALLY" stat -d true
 	[[ $output = *"<not supported>       cycles"* ]] || skip "there are hardware counters here"
 	[ "$(grep -c 'Not counted:' <<<"$output")" = 1 ]
@@ -106,6 +110,7 @@ for _ in range(1000): os.getppid()' 2>&1 | field syscalls:sys_enter_getppid 1)
 }
 
 @test "our JSON has the quality of each value" {
+	need_kernel
 	"$TALLY" stat --json -e task-clock,duration_time -e '{page-faults,context-switches}' true 2>out
 	[ "$(json "it['version'], it['aggregation'], it['target']" <out)" = "(2, 'global', \"'true'\")" ]
 	[ "$(json "[e['event'] for e in it['events']]" <out)" = "['task-clock', 'duration_time', 'page-faults', 'context-switches']" ]
@@ -114,6 +119,7 @@ for _ in range(1000): os.getppid()' 2>&1 | field syscalls:sys_enter_getppid 1)
 }
 
 @test "metrics of the CPU's tables, beside their events and alone" {
+	need_kernel
 	mkdir -p tables/x86/toy
 	printf 'Family-model,Version,Filename,EventType\nGenuineIntel-6-1,v1,toy,core\n' >tables/x86/mapfile.csv
 	cat >tables/x86/toy/metrics.json <<-END
@@ -234,6 +240,7 @@ for _ in range(1000): os.getppid()' 2>&1 | field syscalls:sys_enter_getppid 1)
 }
 
 @test "16: another program says which event counts" {
+	need_kernel
 	mkfifo orders answers
 	exec 8<>orders 9<>answers
 	ask() {

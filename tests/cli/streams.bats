@@ -2,6 +2,8 @@
 bats_require_minimum_version 1.5.0
 # tally record -o - and -z: that perf and Tally read the same from them as from a plain file.
 
+load rights
+
 setup_file() {
 	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
 }
@@ -33,6 +35,7 @@ fields=comm,tid,cpu,time,event,ip,period
 }
 
 @test "perf reads a stream, from a pipe and as a file, without a warning, as we do" {
+	need_kernel
 	need_perf
 	for options in "" -g -z "-g -z3"; do
 		case $options in *z*) need_zstd ;; esac
@@ -66,6 +69,7 @@ fields=comm,tid,cpu,time,event,ip,period
 }
 
 @test "a stream goes straight into report" {
+	need_kernel
 	"$TALLY" record -q -e cpu-clock -o - -- sh -c "$work" 2>/dev/null |
 		"$TALLY" report -i - -g none >report.txt
 	grep -q "of event 'cpu-clock'" report.txt

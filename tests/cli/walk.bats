@@ -3,6 +3,7 @@ bats_require_minimum_version 1.5.0
 # Walking in the screens of `tally report` and `tally top`, on terminals of several sizes and kinds.
 
 load work
+load rights
 
 setup_file() {
 	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}" PERF_CONFIG=/dev/null
@@ -141,6 +142,7 @@ teardown() {
 }
 
 @test "17: Tab shows the next event; recordings without call stacks say what is missing" {
+	need_kernel
 	terminal 120x40 screen C.UTF-8 "$TALLY" report -i chains.data
 	sees 'samples of cpu-clock (Tab: 2 events)'
 	keys Tab

@@ -3,6 +3,8 @@ bats_require_minimum_version 1.5.0
 # Who writes a recording: several threads into a folder, a thread behind the one that drains, at which CPU, how often.
 # Each time all samples are in the recording, for tally and for perf.
 
+load rights
+
 setup_file() {
 	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
 	export HOME="$BATS_FILE_TMPDIR"
@@ -50,6 +52,7 @@ agree() {
 }
 
 @test "lists of CPUs say which thread drains what" {
+	need_all
 	last=$(($(getconf _NPROCESSORS_ONLN) - 1))
 	record --threads="0-$last/0"
 	agree
