@@ -46,7 +46,6 @@ struct script {
 	bool dump, json, header, header_only, full_header, source_path, force, strict;
 	bool stitch;     /* --stitch-lbr */
 	bool any_sample; /* some passed the filters */
-	bool chooses;    /* samples or their text: some option of CHOICES */
 	bool task, mmap, switches, namespaces, cgroups, lost, rounds, bpf, text_poke;
 };
 
@@ -236,6 +235,13 @@ static int show_counts(const struct script *script, struct tally_data *data)
 	return status;
 }
 
+static bool shows_records(const struct script *script)
+{
+	return script->task || script->mmap || script->switches || script->namespaces ||
+	       script->cgroups || script->lost || script->rounds || script->bpf ||
+	       script->text_poke;
+}
+
 static bool shows_lines(const struct script *script)
 {
 	for (size_t i = 0; i < script->fields.count; i++)
@@ -257,6 +263,7 @@ static int run(struct script *script, struct tally_script_options *options)
 	struct tally_error error = {0};
 	struct progress progress = {.over = false};
 	int result, status = cli_binaries_apply("script", &script->binaries, &session_options);
+	bool counts = !script->sql && !script->json && !script->dump && !script->per_event_dump;
 
 	if (status)
 		return status;
@@ -268,13 +275,14 @@ static int run(struct script *script, struct tally_script_options *options)
 	}
 	status = cli_choice_fit("script", &script->choice, data);
 	session_options.stitch_lbr = script->stitch && cli_stitch_lbr("script", data);
+	counts = counts && !script->header_only && stat_report_knows(data);
 	if (status) {
 		cli_progress_done(&progress.line);
 	} else if (script->header_only) {
 		cli_progress_done(&progress.line);
 		result = show_header(script, data);
 		status = result ? header_failed(result) : CLI_OK;
-	} else if (!script->sql && !script->chooses && stat_report_knows(data)) {
+	} else if (counts && !shows_records(script)) {
 		cli_progress_done(&progress.line);
 		status = show_counts(script, data);
 	} else if (tally_session_new(data, &session_options, &session, &error)) {
@@ -291,6 +299,10 @@ static int run(struct script *script, struct tally_script_options *options)
 		if (script->dlfilters.verbose)
 			tally_report_missing(session, stderr);
 		tally_report_left_out(session, stderr);
+		if (!status && counts) {
+			tally_data_rewind(data);
+			status = stat_report_list(data, script->input);
+		}
 		if (!status)
 			status = cli_report_damage("script", data);
 	}
@@ -461,13 +473,11 @@ int cmd_script(int argc, char **argv)
 	    {CLI_CALL, 's', "script", "FILE", "", .flags = CLI_HIDDEN, .call = refuse_script},
 	    {.kind = CLI_END},
 	};
-	int length, status = cli_settings_apply("script", cmd_script_settings, &script);
+	int status = cli_settings_apply("script", cmd_script_settings, &script);
 	int at = status ? -1 : cli_parse(&usage, options, argc, argv, &status);
 
 	if (at < 0)
 		goto done;
-	script.chooses =
-	    cli_given_first(&usage, options, &given, "--json," CHOICES, &length) != NULL;
 	if (script.dlfilters.list) {
 		status = CLI_OK;
 		cli_dlfilters_list(&script.dlfilters);

@@ -327,12 +327,16 @@ static int fit_event(struct script_fields *fields, int type, const struct tally_
 	    {SCRIPT_RETIRE_LAT, PERF_SAMPLE_WEIGHT_STRUCT, false},
 	    {SCRIPT_CGROUP, PERF_SAMPLE_CGROUP, false},
 	};
-	/* Feature 18 is the index of AUX traces.  Source: the perf.data format. */
-	bool traced = tally_data_info(data)->features[0] >> 18 & 1;
+	/* Feature 18 is the index of AUX traces, 19 says that all are counts.  Source: the
+	 * perf.data format. */
+	uint64_t features = tally_data_info(data)->features[0];
+	bool traced = features >> 18 & 1;
 	uint64_t sample_type = event->attr.sample_type;
 	bool places = sample_type & (PERF_SAMPLE_IP | PERF_SAMPLE_ADDR);
 	int result = 0;
 
+	if (features >> 19 & 1)
+		return 0;
 	for (size_t i = 0; !result && i < sizeof(needs) / sizeof(*needs); i++) {
 		uint64_t bit = 1ULL << needs[i].field;
 

@@ -83,11 +83,21 @@ need_perf() {
 	[[ $(sed -n 3p out) =~ \ page-faults$ ]]
 	run -0 "$TALLY" script --header -i file.data
 	[[ $output = *"# cmdline :"*"CPU   THREAD"* ]]
+	for how in "-F comm,ip" -G "--tid 1" --show-mmap-events; do
+		run -0 "$TALLY" script -i file.data $how
+		[[ $output = *"CPU   THREAD"* ]]
+	done
+	run -0 "$TALLY" script -i file.data -D
+	[[ $output = *": PERF_RECORD_STAT"* ]]
+	run -0 "$TALLY" script -i file.data --json
+	[[ $output = *'"type":"STAT"'* ]]
 	need_perf
 	for data in stream file; do
 		perf script -i $data.data >perf.out 2>/dev/null
 		"$TALLY" script -i $data.data >out
 		cmp perf.out out
+		perf script -i $data.data -F comm,ip --show-mmap-events >perf.out 2>/dev/null
+		"$TALLY" script -i $data.data -F comm,ip --show-mmap-events | diff -w perf.out -
 	done
 }
 
