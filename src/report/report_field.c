@@ -382,6 +382,8 @@ static int compare_texts(const char *a, const char *b)
 int tally_report_field_compare(const struct report_field *field, const struct tally_profile_row *a,
 			       const struct tally_profile_row *b)
 {
+	int result;
+
 	if (!field->key && field->made >= REPORT_PREDICTED) {
 		double first = -1, second = -1;
 
@@ -404,10 +406,9 @@ int tally_report_field_compare(const struct report_field *field, const struct ta
 		return compare_texts(a->comm, b->comm);
 	case KEY_IMAGE:
 		return compare_texts(a->frame.image_name, b->frame.image_name);
-	case KEY_SYMBOL:
-		if (a->frame.symbol || b->frame.symbol)
-			return compare_texts(a->frame.symbol, b->frame.symbol);
-		return compare_numbers(a->frame.place, b->frame.place);
+	case KEY_SYMBOL: /* there are functions with the same name */
+		result = compare_texts(a->frame.symbol, b->frame.symbol);
+		return result ? result : compare_numbers(a->frame.place, b->frame.place);
 	case KEY_SOURCE:
 		return compare_texts(source_of(field, a), source_of(field, b));
 	case KEY_TASK:

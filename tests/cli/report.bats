@@ -198,6 +198,22 @@ outer inner 65 85"
 	[ "$(rows dso,dso_size)" = "50.00%,[kernel.kallsyms],16777216 50.00%,none,4096 " ]
 }
 
+@test "functions with the same name are rows of their own, with --hierarchy, too" {
+	command -v cc >/dev/null || skip "no C compiler: there is no program with such functions"
+	for n in 1 2; do
+		echo "static __attribute__((noipa)) int same(int x) { return x * $n; } int part$n(int x) { return same(x) + 1; }" >part$n.c
+	done
+	echo 'int part1(int); int part2(int); int main(int c, char **v) { (void)v; return part1(c) + part2(c); }' >main.c
+	cc -O1 -o twice part1.c part2.c main.c
+	{
+		echo 'comm 7 a'
+		echo "map 7 555500001000 1000 1000 $PWD/twice"
+		nm twice | awk '$3 == "same" {print "sample 7 55550000" substr($1, 13)}'
+	} | python3 "$BATS_TEST_DIRNAME/recording.py" twice.data
+	[ "$("$TALLY" report -i twice.data --stdio -s dso,sym | grep -c '50.00%.* same')" = 2 ]
+	[ "$("$TALLY" report -i twice.data --stdio -s dso,sym --hierarchy | grep -c '50.00%.* same')" = 2 ]
+}
+
 @test "samples and periods add up to what the file holds" {
 	need_recording
 	samples=$(perf report --stats -i flat.data 2>/dev/null | awk '$1 == "SAMPLE" {print $3; exit}')
