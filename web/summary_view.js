@@ -21,7 +21,7 @@ function create(page) {
 			add(recording.both ? at ? "After" : "Before" : `Recording ${at + 1}`, [one.name, one.command, one.host, one.kernel && `Linux ${one.kernel}`].filter(Boolean).join(", "));
 			continue;
 		}
-		add("Command", one.command);
+		add("Recorded", one.command);
 		add("Host", [one.host, one.kernel && `Linux ${one.kernel}`].filter(Boolean).join(", "));
 		add("CPU", [one.cpu, one.cpus && `${one.cpus} CPUs`].filter(Boolean).join(", "));
 	}

@@ -287,8 +287,11 @@ static void put_busy(const struct usage *usage, struct tally_buf *to)
 		put_most(usage, to);
 		tally_buf_text(to, ": they do not run at the same time.");
 	} else if (used > LITTLE) {
-		tally_buf_printf(to, "%.1f of %u CPUs are busy on average, most with ", used,
-				 usage->cpus);
+		if (usage->cpus == 1)
+			tally_buf_printf(to, "%.1f CPUs are busy on average, most with ", used);
+		else
+			tally_buf_printf(to, "%.1f of %u CPUs are busy on average, most with ",
+					 used, usage->cpus);
 		put_most(usage, to);
 		tally_buf_byte(to, '.');
 	} else {

@@ -157,7 +157,10 @@ static void put_recording(const struct page_facts *facts, const struct tally_dat
 	const struct tally_data_info *info = tally_data_info(data);
 	struct tally_buf command = {0};
 
-	put_command(info, 0, &command);
+	if (facts->source_count == 1)
+		put_what_ran(facts->tables, info, &command);
+	else
+		put_command(info, 0, &command);
 	json_object(json);
 	json_key_string(json, "name", recording_name(facts, data));
 	json_key_string(json, "command", tally_buf_str(&command));

@@ -115,6 +115,7 @@ static void each_rule_has_its_sentence(void **state)
 	     "One thread is busy all the time (t1, 1), all together use 1.5 of 4 CPUs: what it "
 	     "does limits the whole."},
 	    {4, {{1, ON, 18, "f"}}, "The CPUs are little used: 1.8 % of one CPU."},
+	    {1, {{1, ON, 500, "f"}}, "0.5 CPUs are busy on average, most with t1 (100 %)."},
 	    {4,
 	     {{1, ON, 500, "f"}, {2, ON, 400, "f"}},
 	     "About one CPU is busy, with 2 threads in turn, most with t1 (56 %): they do not run "
