@@ -109,6 +109,7 @@ page_is_right() {
 }
 
 @test "18: waits and hot functions of the C library are beside the program's function that called them, in text and page" {
+	need_kernel
 	command -v gcc >/dev/null || skip "gcc is not installed: no program that waits and copies below functions with known names"
 	cat >waits.c <<-'END'
 		#include <pthread.h>

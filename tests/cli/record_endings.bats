@@ -3,6 +3,8 @@
 bats_require_minimum_version 1.5.0
 # tally record: whatever ends it, or comes in between, leaves a recording that can be read.
 
+load rights
+
 setup_file() {
 	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
 	export HOME="$BATS_FILE_TMPDIR" LC_ALL=C
@@ -208,6 +210,7 @@ cpu_time() { # hundredths of a second that a process ran
 }
 
 @test "kill -9 at random moments loses no more than what came after the last checkpoint" {
+	need_kernel
 	"$TALLY" record -q -N -e page-faults:u -c 1 -d -o probe.data -- true 2>/dev/null || skip "page faults cannot be sampled here"
 	# a checkpoint each second, and the machine may be busy with other tests; `tests/damage/kill-moments -n 100` does more
 	run -0 "$TALLY_SOURCE/tests/damage/kill-moments" -n 6 -j 6 -s 6 "$TALLY"

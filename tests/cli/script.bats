@@ -2,6 +2,8 @@
 bats_require_minimum_version 1.5.0
 # tally script: its options, what it says of mistakes, and results that are known.
 
+load rights
+
 setup_file() {
 	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
 	cd "$BATS_FILE_TMPDIR" || return 1
@@ -217,6 +219,7 @@ END
 }
 
 @test "a recording that somebody cuts off while it is read: one line, exit 1" {
+	need_kernel
 	# Samples by count, so that the recording is large on any machine.
 	"$TALLY" record -q -e page-faults -c 1 -o cut.data -- sh -c 'i=0; while [ $i -lt 600 ]; do /bin/true; i=$((i + 1)); done' 2>err || true
 	[ -s cut.data ] || skip "nothing can be recorded here"
