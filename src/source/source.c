@@ -32,7 +32,7 @@ static int look_at_events(struct tally_source *source)
 			source->by_offset = true;
 	}
 	/* Side-band records without a time hold from their place in the file on, as in perf. */
-	source->by_offset |= tally_order_in_file(source);
+	source->by_offset |= source->event_count && tally_order_in_file(source);
 	return 0;
 }
 
