@@ -30,7 +30,7 @@ void tally_page_program_mark(struct page_tables *tables)
 		const char *name = tables->strings.text[function->name];
 
 		if (function->kind == PAGE_KIND_KERNEL || tally_page_is_library(tables, i) ||
-		    tally_page_wait_of(name) != PAGE_WAIT_UNKNOWN)
+		    tally_page_wait_of(name) != PAGE_WAIT_UNKNOWN || strstr(name, "@plt"))
 			function->program = PAGE_NOT_PROGRAM;
 		else if (*name && strcmp(name, "[unknown]") != 0 && !strstr(name, "+0x"))
 			function->program = PAGE_PROGRAM;
