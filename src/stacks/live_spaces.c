@@ -231,9 +231,8 @@ static int renew_images(struct tally_live_spaces *spaces)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
 		uint32_t before =
-		    spaces->renewed
-			? tally_process_mapping(spaces->processes, (uint32_t)i)->before
-			: (uint32_t)i;
+		    spaces->renewed ? tally_process_mapping(spaces->processes, (uint32_t)i)->before
+				    : (uint32_t)i;
 
 		if (before < spaces->mapping_count)
 			renewed[i] = spaces->by_mapping[before];
@@ -310,8 +309,8 @@ static uint64_t how_long(const struct tally_live_spaces *spaces)
 	do {
 		stay = 0;
 		for (size_t i = 0; i < tally_image_store_count(spaces->images); i++)
-			stay += tally_image_store_at(spaces->images, i) &&
-				spaces->seen[i] != now && now - spaces->seen[i] < keep;
+			stay += tally_image_store_at(spaces->images, i) && spaces->seen[i] != now &&
+				now - spaces->seen[i] < keep;
 	} while (stay > UNMAPPED_MOST && (keep /= 2));
 	return keep;
 }

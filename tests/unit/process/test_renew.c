@@ -274,8 +274,8 @@ static void step(struct tally_process_table *table, struct model *models, const 
 	}
 }
 
-/* The steps since the last renewal, as they were, and as the table says they were; it takes more and
- * is asked again. */
+/* The steps since the last renewal, as they were, and as the table says they were; it takes more
+ * and is asked again. */
 static void it_finds_what_was_there(void **state)
 {
 	(void)state;
