@@ -90,7 +90,7 @@ agree() {
 
 @test "the Firefox Profiler has the report's sums" {
 	need_packages
-	agree firefox "$PACKAGES" 5 # of which it takes two seconds each; all ten are equal
+	agree firefox "$PACKAGES" 3 # of which it takes two seconds each; all ten are equal
 }
 
 @test "the published schema of OpenTelemetry decodes it whole, with the report's sums" {
