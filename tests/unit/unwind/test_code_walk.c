@@ -166,7 +166,7 @@ static void code_agrees_with_its_call_frame_information(void **state)
 	free(code);
 }
 
-/* A call of what lies before it, near the start of what is mapped; then pop %rbp; ret. */
+/* A call of what is before it, near the start of what is mapped; then pop %rbp; ret. */
 static void code_at_the_start_of_a_mapping_is_followed(void **state)
 {
 	static const struct unwind_machine machine = {.pc = 16, .columns = 17};
