@@ -186,7 +186,7 @@ static int find_comms(struct tally_fleet *fleet)
 	fleet->comm_ids = calloc(fleet->comms.count + 1, sizeof(*fleet->comm_ids));
 	for (uint32_t i = 0; fleet->comm_ids && i < fleet->comms.count; i++) {
 		fleet->comm_ids[i] =
-		    tally_process_comm(fleet->session->source.processes, i + 1, i + 1, 0);
+		    tally_process_comm(fleet->session->source.processes, i + 1, i + 1, UINT64_MAX);
 		if (fleet->comm_ids[i] == UINT32_MAX)
 			return -ENOMEM;
 	}
