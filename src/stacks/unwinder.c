@@ -31,8 +31,6 @@
 /* With less for each, threads cost more than they save: that they start, and that each has the
  * tables in its own processor's cache. */
 #define BYTES_OF_WORKER (4ULL << 20)
-/* Of a block, that are written with one system call. */
-#define PARTS_AT_ONCE 16
 /* Behind the recorded programs, unless much waits. Only who may raise a priority lowers it. */
 #define NICE_USUAL  5
 #define NICE_BEHIND (-10)
@@ -190,36 +188,19 @@ static int write_round(struct tally_unwinder *unwinder, bool appended)
 	return result;
 }
 
-/* The block's records, some parts at once. */
-static int append_block(struct tally_unwinder *unwinder)
+static int write_block(struct tally_unwinder *unwinder)
 {
 	const struct tally_stack_block *block = unwinder->block;
-	struct iovec iovecs[PARTS_AT_ONCE] = {{block->side.data, block->side.size}};
-	int count = 1, result = 0;
+	struct tally_writer *writer = unwinder->options.writer, *stacks = unwinder->options.stacks;
+	bool appended = block->side.size || block->samples.size;
+	int result = append(writer, block->side.data, block->side.size, &unwinder->error);
 
 	for (size_t i = 0; i < block->part_count && result >= 0; i++) {
 		const struct tally_buf *records = &unwinder->made[i].records;
 
-		if (count == PARTS_AT_ONCE) {
-			result = tally_writer_append(unwinder->options.writer, iovecs, count,
-						     &unwinder->error);
-			count = 0;
-		}
-		iovecs[count++] = (struct iovec){records->data, records->size};
+		result = append(writer, records->data, records->size, &unwinder->error);
 		unwinder->since_mark += records->size;
 	}
-	return result < 0 || (!block->side.size && !block->part_count)
-		   ? result
-		   : tally_writer_append(unwinder->options.writer, iovecs, count, &unwinder->error);
-}
-
-static int write_block(struct tally_unwinder *unwinder)
-{
-	const struct tally_stack_block *block = unwinder->block;
-	struct tally_writer *stacks = unwinder->options.stacks;
-	bool appended = block->side.size || block->samples.size;
-	int result = append_block(unwinder);
-
 	if (stacks && result >= 0)
 		result = append(stacks, block->side.data, block->side.size, &unwinder->error);
 	if (stacks && result >= 0)
