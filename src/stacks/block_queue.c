@@ -9,7 +9,7 @@
 
 #define SPARE_MOST 2 /* one is filled while another is unwound */
 /* Of an empty block; one that was nearly empty keeps no more. */
-#define SPARE_BYTES (4U << 20)
+#define SPARE_BYTES (1U << 20)
 /* Most stacks are not deeper: a smaller copy cuts more of them than it saves. */
 #define COPY_LEAST 16384
 
