@@ -21,6 +21,9 @@
 #include "kernel/map_policy.h"
 #include "kernel/setcap.h"
 
+/* Besides events: each binary whose call frame information is read keeps its file open. */
+#define OTHER_DESCRIPTORS 1024U
+
 /* The arguments of opening. */
 struct opening {
 	struct tally_openset *set;
@@ -201,7 +204,7 @@ static int open_all(struct opening *opening, const struct tally_targets *targets
 	for (size_t i = 0; i < plan->count; i++)
 		plan->events[i].id_count = 0;
 	/* Best effort: if it is not enough, the open that fails explains it. */
-	tally_limits_raise_nofile(count + 64);
+	tally_limits_raise_nofile(count + OTHER_DESCRIPTORS);
 	opening->ring_refused = false;
 	result = open_threads(opening);
 	if (result)
