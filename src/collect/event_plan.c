@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 #include <unistd.h>
 #include <tally/abi.h>
 #include "base/fail.h"
@@ -419,12 +420,25 @@ const struct tally_attr *tally_plan_timed(const struct tally_plan *plan)
 }
 
 #define COPIES_LEAST 32 /* in a ring */
+/* How late a ring may be read: on busy CPUs, those who may not raise their priority are. */
+#define LATE_MS 15
+
+static uint64_t copies_least(const struct tally_plan *plan)
+{
+	uint64_t rate = 0;
+
+	for (size_t i = 0; i + 1 < plan->count; i++)
+		if (plan->events[i].unwinds && plan->events[i].attr.freq)
+			rate += plan->events[i].attr.sample_freq;
+	return MAX(rate * LATE_MS / 1000, COPIES_LEAST);
+}
 
 uint32_t tally_plan_fit_stacks(struct tally_plan *plan, size_t ring_bytes)
 {
 	uint32_t size = TALLY_STACK_USUAL, chosen = 0;
+	uint64_t least = copies_least(plan);
 
-	while (size > TALLY_STACK_KEPT && ring_bytes / size < COPIES_LEAST)
+	while (size > TALLY_STACK_KEPT && ring_bytes / size < least)
 		size = size == TALLY_STACK_USUAL ? 32768 : size / 2;
 	for (size_t i = 0; i + 1 < plan->count; i++) {
 		struct tally_planned *event = &plan->events[i];

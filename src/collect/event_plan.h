@@ -74,7 +74,8 @@ int tally_plan_open_first(struct tally_planned *event, const struct tally_open_t
 			  struct tally_error *error);
 
 /* Makes copies of stacks smaller, where nobody said how large, until rings of so many bytes have
- * room for some dozens. The size that it chose, or 0 when all stay. */
+ * room for some dozens, and for those of some milliseconds. The size that it chose, or 0 when all
+ * stay. */
 uint32_t tally_plan_fit_stacks(struct tally_plan *plan, size_t ring_bytes);
 
 /* Bytes of samples that one CPU makes in a second, estimated from frequencies; 0: unknown. */

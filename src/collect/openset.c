@@ -23,6 +23,8 @@
 
 /* Besides events: each binary whose call frame information is read keeps its file open. */
 #define OTHER_DESCRIPTORS 1024U
+/* Few stacks are larger. */
+#define STACKS_ENOUGH 32768U
 
 /* The arguments of opening. */
 struct opening {
@@ -274,7 +276,7 @@ int tally_openset_open(struct tally_openset *set, const struct tally_targets *ta
 	if (result)
 		return result;
 	notice_user_only(&opening, plan);
-	if (opening.stacks)
+	if (opening.stacks && opening.stacks < STACKS_ENOUGH)
 		tally_notice_send(notice,
 				  "stacks are copied up to %u bytes, as rings of %zu pages have "
 				  "no room for larger copies; `sudo sysctl "

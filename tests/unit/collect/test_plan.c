@@ -277,6 +277,32 @@ static void test_terms(void **state)
 	}
 }
 
+/* A ring of 2 MiB, which an ordinary user has, is to hold what comes in some milliseconds. */
+static void test_stacks_fit_their_ring(void **state)
+{
+	static const struct {
+		uint64_t frequency;
+		const char *call_graph;
+		uint32_t chosen, size; /* chosen: 0, they stay */
+	} cases[] = {
+	    {1000, "auto", 0, 65528},        {4000, "auto", 32768, 32768},
+	    {5000, "auto", 16384, 16384},    {20000, "auto", 8192, 8192},
+	    {4000, "dwarf,65528", 0, 65528},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct asked asked = {.options = {.call_graph = cases[i].call_graph,
+						  .frequency = cases[i].frequency}};
+		struct tally_plan plan;
+
+		make(&asked, &plan);
+		assert_int_equal(tally_plan_fit_stacks(&plan, 2 << 20), cases[i].chosen);
+		assert_int_equal(plan.events[0].attr.sample_stack_user, cases[i].size);
+		tally_plan_done(&plan);
+	}
+}
+
 static void test_terms_of_the_attr(void **state)
 {
 	struct asked asked = {.list.count = 3};
@@ -409,6 +435,7 @@ int main(void)
 	    cmocka_unit_test(test_bpf_output),
 	    cmocka_unit_test(test_delay),
 	    cmocka_unit_test(test_terms),
+	    cmocka_unit_test(test_stacks_fit_their_ring),
 	    cmocka_unit_test(test_terms_of_the_attr),
 	    cmocka_unit_test(test_terms_refused),
 	    cmocka_unit_test(test_a_place_is_found_first),
