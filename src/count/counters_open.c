@@ -19,6 +19,9 @@
 /* Descriptors besides the events': the command's pipes, cgroups, and some for the caller. */
 #define OTHER_DESCRIPTORS 16
 
+/* For opening without words: explain() reads those of the machine. */
+static const struct tally_limits unread = {.size = sizeof(unread)};
+
 static int copy_event(struct tally_counted *to, const struct tally_event *from)
 {
 	to->attr = from->attr;
@@ -167,7 +170,6 @@ bool tally_counters_user_is_enough(const struct tally_counters *set,
 static uint32_t kernel_refused(const struct tally_counted *event,
 			       const struct tally_open_target *target)
 {
-	static const struct tally_limits unread = {.size = sizeof(unread)};
 	int fd = tally_open(&event->attr, target, &unread, NULL);
 
 	if (fd >= 0)
@@ -179,7 +181,6 @@ static uint32_t kernel_refused(const struct tally_counted *event,
 static int open_first(struct tally_counters *set, struct tally_counted *event,
 		      const struct tally_open_target *target)
 {
-	static const struct tally_limits unread = {.size = sizeof(unread)};
 	uint32_t may =
 	    TALLY_RELAXED_LOST | TALLY_RELAXED_INHERIT_THREAD | TALLY_RELAXED_EXCLUDE_GUEST;
 	uint32_t given_up = 0;
@@ -204,7 +205,6 @@ static int open_one(struct tally_counters *set, uint32_t index, size_t place)
 {
 	struct tally_counted *event = &set->events[index];
 	struct tally_open_target target;
-	static const struct tally_limits unread = {.size = sizeof(unread)};
 
 	if (event->tool != TALLY_TOOL_NONE)
 		return place ? TALLY_FD_ELSEWHERE : TALLY_FD_TOOL;

@@ -143,7 +143,8 @@ static int give_list(const struct page_tables *tables, const uint32_t *callers, 
 	result = add_up(tables, callers, event, &pairs);
 	if (!result && !blocked)
 		join_callers(tables, &pairs);
-	qsort(pairs.list, pairs.count, sizeof(*pairs.list), largest_first);
+	if (pairs.count)
+		qsort(pairs.list, pairs.count, sizeof(*pairs.list), largest_first);
 	for (size_t i = 0; i < pairs.count && i < most && pairs.list[i].self >= least; i++)
 		give(tables, &pairs, &pairs.list[i], blocked, page);
 	free(pairs.list);

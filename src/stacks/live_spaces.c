@@ -40,8 +40,8 @@ struct tally_live_spaces {
 	/* By the number of a mapping; NULL: not looked up yet. */
 	struct tally_image *_Atomic *by_mapping;
 	size_t mapping_count;
-	/* Before it was fed last, the table was renewed; what ended is looked for now. */
-	bool renewed, forgets;
+	bool renewed; /* the table, before it was fed last */
+	bool forgets; /* what has ended is looked for after this feeding */
 	struct side_record *order;
 	size_t order_room;
 	uint32_t generation; /* how often it was fed: eras are new then */
