@@ -259,6 +259,21 @@ static bool is_mark(uint64_t word)
 	return word >= (uint64_t)PERF_CONTEXT_MAX;
 }
 
+/* Whether a return address is one byte behind a place where rules begin.  A call is longer on x86,
+ * so nothing called: the address was put there, for code that begins a stack, as Go does with
+ * runtime.goexit.  Source: Intel's manual of the instructions. */
+static bool is_put_there(struct tally_chain_maker *maker, uint64_t address)
+{
+	const struct tally_chain_image *image;
+	uint64_t place, in_file;
+	bool begins;
+
+	if (image_at(maker, address, &image, &place) || image->arch != TALLY_UNWIND_X86_64 ||
+	    !image->facts || tally_frame_info_address(&image->info, place, &in_file))
+		return false;
+	return tally_cfi_is_usable(tally_cfi_find_start(image->cfi, in_file, &begins)) && begins;
+}
+
 /* Whether call frame information says that an address is of a function without a caller: then a
  * frame there is the entry's.  Asked by unwinding from there, with registers that lead nowhere. */
 static bool is_entry(const struct tally_unwind_world *world, enum tally_unwind_arch arch,
@@ -378,7 +393,8 @@ static uint32_t join(struct tally_chain_maker *maker, const struct tally_sample 
 	before = count;
 	count = splice(maker, sample->callchain + user, sample->callchain_nr - user, trace->points,
 		       frames, count);
-	if (count > before && is_entry(world, arch, frames[count - 1]))
+	if (count > before &&
+	    (is_put_there(maker, frames[count - 1]) || is_entry(world, arch, frames[count - 1])))
 		*end = TALLY_CHAIN_WHOLE;
 	else if (count == maker->most)
 		*end = TALLY_CHAIN_TOO_DEEP;

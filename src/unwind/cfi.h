@@ -49,6 +49,11 @@ extern const struct cfi_rules tally_cfi_none, tally_cfi_damaged;
 /* For x86-64's outermost frame: it has no caller. */
 extern const struct cfi_rules tally_cfi_outermost;
 
+static inline bool tally_cfi_is_usable(const struct cfi_rules *rules)
+{
+	return rules && rules != &tally_cfi_none && rules != &tally_cfi_damaged;
+}
+
 /* One section as in the file (little endian), and its address there: all of its bytes, or how some
  * are read. */
 struct cfi_section {

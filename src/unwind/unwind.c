@@ -422,20 +422,18 @@ static enum tally_unwind_end end_of(const struct unwind_state *state, int result
 				    : TALLY_UNWIND_LOST;
 }
 
-static bool is_usable(const struct cfi_rules *rules)
-{
-	return rules && rules != &tally_cfi_none && rules != &tally_cfi_damaged;
-}
-
-/* Whether the start's frame pointer is the last frame's, by the rules that led beyond the stack. */
+/* Whether the start's frame pointer is the last frame's: the return address that the rules led to,
+ * beyond the stack, is where the frame pointer's record has it. */
 static bool points(const struct unwind_state *state, const struct cfi_rules *rules)
 {
-	unsigned pointer = state->machine->frame_pointer;
+	const struct unwind_place *place;
 	uint64_t value;
 
-	return is_usable(rules) && rules->cfa.how == CFI_REGISTER && rules->cfa.column == pointer &&
-	       rules->cfa.value == 2 * state->machine->word &&
-	       !start_register(state, pointer, &value) &&
+	if (!tally_cfi_is_usable(rules) || rules->return_column >= state->machine->columns ||
+	    start_register(state, state->machine->frame_pointer, &value))
+		return false;
+	place = &state->places[rules->return_column];
+	return place->where == WHERE_MEMORY && place->value == value + state->machine->word &&
 	       value + 2 * state->machine->word == state->cfa;
 }
 
@@ -447,13 +445,14 @@ static const struct cfi_rules *rules_at(const struct unwind_state *state)
 	if (!world->code)
 		return NULL;
 	rules = world->code(world->context, state->pc - state->is_call);
-	if (!state->is_call || state->start->as_perf || is_usable(rules))
+	if (!state->is_call || state->start->as_perf || tally_cfi_is_usable(rules))
 		return rules;
 	if (is_handler_end(state))
 		return &handler_end;
 	/* No call is in front of a function's start: the address was put there, for code that
 	 * begins a stack, as makecontext(3) does with __start_context. */
-	return is_usable(world->code(world->context, state->pc)) ? &tally_cfi_outermost : rules;
+	return tally_cfi_is_usable(world->code(world->context, state->pc)) ? &tally_cfi_outermost
+									   : rules;
 }
 
 uint32_t tally_unwind_traced(const struct tally_unwind_start *start,
