@@ -275,7 +275,7 @@ static int run(struct script *script, struct tally_script_options *options)
 	}
 	status = cli_choice_fit("script", &script->choice, data);
 	session_options.stitch_lbr = script->stitch && cli_stitch_lbr("script", data);
-	counts = counts && !script->header_only && stat_report_knows(data);
+	counts = counts && !script->header_only && tally_stat_rounds_known(data);
 	if (status) {
 		cli_progress_done(&progress.line);
 	} else if (script->header_only) {

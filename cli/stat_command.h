@@ -11,6 +11,7 @@
 #include <tally/event.h>
 #include <tally/metric.h>
 #include <tally/stat.h>
+#include <tally/stat_rounds.h>
 #include "options.h"
 
 #define STAT_MS 1000000ULL /* ns */
@@ -157,34 +158,21 @@ void stat_count_say_threads(const struct stat_count *count);
 
 /* --- stat_record.c: counts into a perf.data file --- */
 
-struct stat_record {
-	struct tally_writer *writer; /* NULL: not open */
-	uint32_t *threads;           /* by place of the set: the index of its thread */
-	void *bytes;                 /* of a round's records */
-	size_t room;
-};
-
 /* Creates the file; the counters of `count` are open. 0, or an exit status after having printed why
  * not. */
-int stat_record_open(struct stat_record *record, struct stat_count *count);
+int stat_record_open(struct tally_stat_writer **ret, struct stat_count *count);
 /* Adds the last reading, of the time until `time` (ns since the start; at the end, of the run).
  */
-int stat_record_round(struct stat_record *record, const struct stat_count *count, uint64_t time,
-		      bool last);
-int stat_record_close(struct stat_record *record);
+int stat_record_round(struct tally_stat_writer *writer, const struct stat_count *count,
+		      uint64_t time, bool last);
+int stat_record_close(struct tally_stat_writer *writer); /* NULL is fine */
 
 /* --- stat_report.c --- */
 
 /* `tally stat report`: the counts of a recording. */
 int stat_report(int argc, char **argv);
-/* Whether a recording is of `stat record`. */
-bool stat_report_knows(struct tally_data *data);
 /* Prints each of its counts on a line, as perf script does; an exit status. */
 int stat_report_list(struct tally_data *data, const char *input);
-
-/* perf's number for STAT_CONFIG of how counts are added up. Source: enum aggr_mode of perf 6.1. -1:
- * perf does not have it. */
-int stat_record_mode(enum tally_stat_by by);
 
 /* --- stat_run.c --- */
 

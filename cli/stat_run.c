@@ -42,8 +42,8 @@ struct run {
 	struct cli_control control;
 	struct stat_count count;
 	struct stat_run_times times;
-	struct stat_record record;
-	int failed;    /* an exit status: the recording could not be written */
+	struct tally_stat_writer *record; /* NULL: not open */
+	int failed;                       /* an exit status: the recording could not be written */
 	sigset_t open; /* the mask while we wait: only then signals are delivered */
 	uint64_t start, enable_at, interval_at, timeout_at, last;
 	uint64_t intervals_left;
@@ -91,8 +91,7 @@ static void print_interval(struct run *run)
 
 	stat_count_read(&run->count);
 	if (run->ask->record && !run->failed)
-		run->failed =
-		    stat_record_round(&run->record, &run->count, time - run->start, false);
+		run->failed = stat_record_round(run->record, &run->count, time - run->start, false);
 	tally_stat_interval(run->count.stat, run->count.counts, &times);
 	run->last = time;
 	stat_output_interval(run->output, run->count.stat, time - run->start);
@@ -296,7 +295,7 @@ static void end(struct run *run)
 	stat_count_read(&run->count);
 	/* A recording with intervals has no total: perf would add it to the intervals. */
 	if (run->ask->record && !run->failed && !run->ask->interval_ms)
-		run->failed = stat_record_round(&run->record, &run->count, times.elapsed, true);
+		run->failed = stat_record_round(run->record, &run->count, times.elapsed, true);
 	tally_stat_finish(run->count.stat, run->count.counts, &times);
 	more = reallocarray(run->times.ns, run->times.count + 1, sizeof(*more));
 	if (more) {
@@ -417,7 +416,7 @@ int stat_run(const struct stat_ask *ask, struct stat_output *output)
 		stat_count_say_threads(&run.count);
 	else if (run.count.stat && (output->format == STAT_CSV || output->format == STAT_PERF_JSON))
 		stat_count_say_unpermitted(&run.count);
-	if (stat_record_close(&run.record))
+	if (stat_record_close(run.record))
 		status = CLI_FAILED;
 	stat_count_done(&run.count);
 	cli_control_close(&run.control);

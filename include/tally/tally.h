@@ -67,6 +67,7 @@
 #include <tally/session.h>
 #include <tally/sql.h>
 #include <tally/stat.h>
+#include <tally/stat_rounds.h>
 #include <tally/summary.h>
 #include <tally/symbolize.h>
 #include <tally/text.h>
