@@ -13,6 +13,7 @@ static const char *const names[DWARF_SECTIONS] = {
     [DWARF_LINE_STR] = "line_str", [DWARF_STR_OFFSETS] = "str_offsets",
     [DWARF_ADDR] = "addr",         [DWARF_RANGES] = "ranges",
     [DWARF_RNGLISTS] = "rnglists", [DWARF_CU_INDEX] = "cu_index",
+    [DWARF_LOC] = "loc",           [DWARF_LOCLISTS] = "loclists",
 };
 
 /* The section ".debug_NAME", with ".dwo" behind it, or as older tools compress it ".zdebug_NAME".
@@ -86,6 +87,20 @@ static int relocate(struct dwarf_file *file, enum dwarf_section which, const str
 	return 0;
 }
 
+static int read_section(struct dwarf_file *file, enum dwarf_section which,
+			const struct tally_elf *elf, bool split, uint64_t *left)
+{
+	const struct tally_elf_section *section = find(elf, which, split);
+
+	if (!section)
+		return 0;
+	if (!tally_elf_is_zstd(section))
+		file->sections[which] = bytes_of(section);
+	else if (!tally_elf_read_zstd(elf, section, &file->own[which], &file->sections[which].size))
+		file->sections[which].data = file->own[which];
+	return elf_is_object(elf) ? relocate(file, which, elf, section, left) : 0;
+}
+
 int tally_dwarf_file_read(struct dwarf_file *file, const struct tally_elf *elf, bool split)
 {
 	const uint16_t one = 1;
@@ -99,21 +114,22 @@ int tally_dwarf_file_read(struct dwarf_file *file, const struct tally_elf *elf, 
 		return -ENOENT;
 	if (!tally_lines_fit(elf))
 		return -EFBIG;
-	for (enum dwarf_section i = 0; i < DWARF_SECTIONS && !error; i++) {
-		const struct tally_elf_section *section = find(elf, i, split);
-
-		if (!section)
-			continue;
-		if (!tally_elf_is_zstd(section))
-			file->sections[i] = bytes_of(section);
-		else if (!tally_elf_read_zstd(elf, section, &file->own[i], &file->sections[i].size))
-			file->sections[i].data = file->own[i];
-		if (elf_is_object(elf))
-			error = relocate(file, i, elf, section, &left);
-	}
+	for (enum dwarf_section i = 0; i < DWARF_LOC && !error; i++)
+		error = read_section(file, i, elf, split, &left);
 	if (error)
 		return error;
 	return file->sections[DWARF_INFO].data && file->sections[DWARF_ABBREV].data ? 0 : -ENOENT;
+}
+
+int tally_dwarf_file_read_locations(struct dwarf_file *file, const struct tally_elf *elf,
+				    bool split)
+{
+	uint64_t left = elf->allowed;
+	int error = 0;
+
+	for (enum dwarf_section i = DWARF_LOC; i < DWARF_SECTIONS && !error; i++)
+		error = read_section(file, i, elf, split, &left);
+	return error == -ENOMEM ? error : 0;
 }
 
 void tally_dwarf_file_done(struct dwarf_file *file)

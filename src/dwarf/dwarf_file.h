@@ -16,6 +16,8 @@ enum dwarf_section {
 	DWARF_RANGES,
 	DWARF_RNGLISTS,
 	DWARF_CU_INDEX,
+	DWARF_LOC, /* from here on: tally_dwarf_file_read_locations() */
+	DWARF_LOCLISTS,
 	DWARF_SECTIONS,
 };
 
@@ -33,6 +35,10 @@ bool tally_dwarf_file_exists(const struct tally_elf *elf);
  * tally_dwarf_file_done() in any case. */
 int tally_dwarf_file_read(struct dwarf_file *file, const struct tally_elf *elf, bool split);
 void tally_dwarf_file_done(struct dwarf_file *file);
+/* Where variables are, which is much, and which lines and functions do not need.  What is missing
+ * or too much stays empty.  0 or -ENOMEM. */
+int tally_dwarf_file_read_locations(struct dwarf_file *file, const struct tally_elf *elf,
+				    bool split);
 
 static inline struct dwarf_cursor dwarf_cursor_of(const struct dwarf_file *file,
 						  enum dwarf_section section, uint64_t offset)

@@ -69,16 +69,6 @@ static int walk_pairs(const struct walk *walk, uint64_t offset)
 	}
 }
 
-static uint64_t indexed(const struct dwarf_unit *unit, struct dwarf_cursor *cursor)
-{
-	struct dwarf_value value = {CLASS_INDEX, cursor_uleb(cursor), NULL};
-	uint64_t address = 0;
-
-	if (!tally_dwarf_address(unit, &value, &address))
-		cursor->failed = true;
-	return address;
-}
-
 /* .debug_rnglists */
 static int walk_list(const struct walk *walk, uint64_t offset)
 {
@@ -95,17 +85,17 @@ static int walk_list(const struct walk *walk, uint64_t offset)
 		case DW_RLE_end_of_list:
 			return cursor.failed ? -EBADMSG : 0;
 		case DW_RLE_base_addressx:
-			base = indexed(unit, &cursor);
+			base = tally_dwarf_indexed(unit, &cursor);
 			break;
 		case DW_RLE_base_address:
 			base = cursor_uint(&cursor, size);
 			break;
 		case DW_RLE_startx_endx:
-			low = indexed(unit, &cursor);
-			high = indexed(unit, &cursor);
+			low = tally_dwarf_indexed(unit, &cursor);
+			high = tally_dwarf_indexed(unit, &cursor);
 			break;
 		case DW_RLE_startx_length:
-			low = indexed(unit, &cursor);
+			low = tally_dwarf_indexed(unit, &cursor);
 			high = low + cursor_uleb(&cursor);
 			break;
 		case DW_RLE_offset_pair:

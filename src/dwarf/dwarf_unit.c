@@ -71,18 +71,31 @@ static const char *indexed_text(const struct dwarf_unit *unit, uint64_t index)
 
 static struct dwarf_value constant(uint64_t number)
 {
-	return (struct dwarf_value){CLASS_CONSTANT, number, NULL};
+	return (struct dwarf_value){.class = CLASS_CONSTANT, .number = number};
 }
 
 static struct dwarf_value text(const char *string)
 {
-	return (struct dwarf_value){CLASS_TEXT, 0, string};
+	return (struct dwarf_value){.class = CLASS_TEXT, .text = string};
+}
+
+static struct dwarf_value numbered(enum dwarf_class class, uint64_t number)
+{
+	return (struct dwarf_value){.class = class, .number = number};
+}
+
+static struct dwarf_value block(struct dwarf_cursor *cursor, uint64_t size)
+{
+	const uint8_t *bytes = cursor_take(cursor, size);
+
+	return bytes ? (struct dwarf_value){.class = CLASS_BLOCK, .number = size, .block = bytes}
+		     : (struct dwarf_value){0};
 }
 
 /* In the same unit. */
 static struct dwarf_value reference(const struct dwarf_unit *unit, uint64_t offset)
 {
-	return (struct dwarf_value){CLASS_REFERENCE, unit->offset + offset, NULL};
+	return (struct dwarf_value){.class = CLASS_REFERENCE, .number = unit->offset + offset};
 }
 
 struct dwarf_value tally_dwarf_value(const struct dwarf_unit *unit, struct dwarf_cursor *cursor,
@@ -102,8 +115,7 @@ struct dwarf_value tally_dwarf_value(const struct dwarf_unit *unit, struct dwarf
 	}
 	switch (form) {
 	case DW_FORM_addr:
-		return (struct dwarf_value){CLASS_ADDRESS, cursor_uint(cursor, unit->address_size),
-					    NULL};
+		return numbered(CLASS_ADDRESS, cursor_uint(cursor, unit->address_size));
 	case DW_FORM_data1:
 	case DW_FORM_flag:
 		return constant(cursor_u8(cursor));
@@ -143,17 +155,28 @@ struct dwarf_value tally_dwarf_value(const struct dwarf_unit *unit, struct dwarf
 		return text(indexed_text(unit, cursor_uint(cursor, 4)));
 	case DW_FORM_addrx:
 	case DW_FORM_GNU_addr_index:
-		return (struct dwarf_value){CLASS_INDEX, cursor_uleb(cursor), NULL};
+		return numbered(CLASS_INDEX, cursor_uleb(cursor));
 	case DW_FORM_addrx1:
-		return (struct dwarf_value){CLASS_INDEX, cursor_u8(cursor), NULL};
+		return numbered(CLASS_INDEX, cursor_u8(cursor));
 	case DW_FORM_addrx2:
-		return (struct dwarf_value){CLASS_INDEX, cursor_uint(cursor, 2), NULL};
+		return numbered(CLASS_INDEX, cursor_uint(cursor, 2));
 	case DW_FORM_addrx3:
-		return (struct dwarf_value){CLASS_INDEX, cursor_uint(cursor, 3), NULL};
+		return numbered(CLASS_INDEX, cursor_uint(cursor, 3));
 	case DW_FORM_addrx4:
-		return (struct dwarf_value){CLASS_INDEX, cursor_uint(cursor, 4), NULL};
+		return numbered(CLASS_INDEX, cursor_uint(cursor, 4));
+	case DW_FORM_block1:
+		return block(cursor, cursor_u8(cursor));
+	case DW_FORM_block2:
+		return block(cursor, cursor_uint(cursor, 2));
+	case DW_FORM_block4:
+		return block(cursor, cursor_uint(cursor, 4));
+	case DW_FORM_block:
+	case DW_FORM_exprloc:
+		return block(cursor, cursor_uleb(cursor));
+	case DW_FORM_loclistx:
+		return numbered(CLASS_LOCATIONS, cursor_uleb(cursor));
 	case DW_FORM_rnglistx:
-		return (struct dwarf_value){CLASS_LIST, cursor_uleb(cursor), NULL};
+		return numbered(CLASS_LIST, cursor_uleb(cursor));
 	case DW_FORM_ref1:
 		return reference(unit, cursor_u8(cursor));
 	case DW_FORM_ref2:
@@ -165,20 +188,18 @@ struct dwarf_value tally_dwarf_value(const struct dwarf_unit *unit, struct dwarf
 	case DW_FORM_ref_udata:
 		return reference(unit, cursor_uleb(cursor));
 	case DW_FORM_ref_addr: /* of an address's size in version 2 */
-		return (struct dwarf_value){
+		return numbered(
 		    CLASS_REFERENCE,
-		    cursor_uint(cursor, unit->version == 2 ? unit->address_size : offset_size),
-		    NULL};
+		    cursor_uint(cursor, unit->version == 2 ? unit->address_size : offset_size));
 	case DW_FORM_GNU_ref_alt:
-		return (struct dwarf_value){CLASS_ALTERNATE, cursor_uint(cursor, offset_size),
-					    NULL};
+		return numbered(CLASS_ALTERNATE, cursor_uint(cursor, offset_size));
 	case DW_FORM_ref_sup4:
-		return (struct dwarf_value){CLASS_ALTERNATE, cursor_uint(cursor, 4), NULL};
+		return numbered(CLASS_ALTERNATE, cursor_uint(cursor, 4));
 	case DW_FORM_ref_sup8:
-		return (struct dwarf_value){CLASS_ALTERNATE, cursor_uint(cursor, 8), NULL};
+		return numbered(CLASS_ALTERNATE, cursor_uint(cursor, 8));
 	case DW_FORM_GNU_strp_alt:
 	case DW_FORM_strp_sup:
-		return (struct dwarf_value){CLASS_ALT_TEXT, cursor_uint(cursor, offset_size), NULL};
+		return numbered(CLASS_ALT_TEXT, cursor_uint(cursor, offset_size));
 	default:
 		tally_dwarf_skip(unit, cursor, form);
 		return (struct dwarf_value){0};
@@ -312,4 +333,14 @@ bool tally_dwarf_address(const struct dwarf_unit *unit, const struct dwarf_value
 		return false;
 	*ret = address;
 	return true;
+}
+
+uint64_t tally_dwarf_indexed(const struct dwarf_unit *unit, struct dwarf_cursor *cursor)
+{
+	struct dwarf_value value = numbered(CLASS_INDEX, cursor_uleb(cursor));
+	uint64_t address = 0;
+
+	if (!tally_dwarf_address(unit, &value, &address))
+		cursor->failed = true;
+	return address;
 }

@@ -20,7 +20,7 @@ struct dwarf_unit {
 	/* What forms of its entries are relative to; of a split unit addresses and (in version 4)
 	 * ranges are those of the program. */
 	const struct dwarf_file *addresses;
-	uint64_t address_base, string_base, list_base, range_base;
+	uint64_t address_base, string_base, list_base, range_base, location_base;
 	/* Where the unit's parts of a .dwp file begin, and how long that of strings' offsets is. */
 	uint64_t line_part, list_part;
 	uint64_t low; /* its ranges are relative to this */
@@ -37,7 +37,7 @@ struct abbreviation_field {
 
 /* A field's value, by the class of its form. */
 enum dwarf_class {
-	CLASS_NONE,      /* of no interest, such as blocks */
+	CLASS_NONE,      /* of no interest */
 	CLASS_CONSTANT,  /* also flags, and offsets into other sections */
 	CLASS_ADDRESS,   /* the address itself */
 	CLASS_INDEX,     /* of an address */
@@ -46,12 +46,15 @@ enum dwarf_class {
 	CLASS_REFERENCE, /* an entry of the same file, by its offset in .debug_info */
 	CLASS_ALTERNATE, /* an entry of the file that is shared with others */
 	CLASS_ALT_TEXT,  /* offset of a string in that file */
+	CLASS_BLOCK,     /* `number` bytes, such as an expression */
+	CLASS_LOCATIONS, /* index of a list of locations */
 };
 
 struct dwarf_value {
 	enum dwarf_class class;
 	uint64_t number;
 	const char *text; /* CLASS_TEXT; NULL: it is invalid */
+	const uint8_t *block;
 };
 
 /* Reads a field's value. */
@@ -65,5 +68,7 @@ void tally_dwarf_skip(const struct dwarf_unit *unit, struct dwarf_cursor *cursor
 /* The address that a value is; false: it is none. */
 bool tally_dwarf_address(const struct dwarf_unit *unit, const struct dwarf_value *value,
 			 uint64_t *ret);
+/* Reads the index of an address, and gives that address. */
+uint64_t tally_dwarf_indexed(const struct dwarf_unit *unit, struct dwarf_cursor *cursor);
 
 #endif

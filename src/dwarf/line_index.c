@@ -380,6 +380,28 @@ int tally_line_index_find(struct line_index *index, uint64_t address, struct lin
 	return error;
 }
 
+int tally_line_index_unit(struct line_index *index, uint64_t address,
+			  const struct line_program **ret, uint64_t *ret_offset)
+{
+	const struct tally_span *span;
+	uint32_t looked_at = 0;
+	int error;
+
+	pthread_mutex_lock(&index->lock);
+	error = open_units(index);
+	if (!error && !index->program.has_units)
+		error = -ENOENT;
+	if (!error)
+		error = tally_line_program_open_locations(&index->program);
+	span = error ? NULL : tally_spans_first(&index->spans, address, &looked_at);
+	if (span) {
+		*ret = &index->program;
+		*ret_offset = index->units[span->index].offset;
+	}
+	pthread_mutex_unlock(&index->lock);
+	return error ? error : span ? 0 : -ENOENT;
+}
+
 const struct tally_line_symbol *tally_line_index_symbol(struct line_index *index, uint64_t address)
 {
 	const struct tally_line_symbol *symbol = NULL;

@@ -89,6 +89,12 @@ struct line_found {
 /* Callable by several threads.  0; -ENOENT: it is no address of the program; -ENOMEM. */
 int tally_line_index_find(struct line_index *index, uint64_t address, struct line_found *ret);
 
+/* The unit with the code at an address, by its offset, for who reads its entries; what locations of
+ * variables need is read.  *ret is borrowed until the index is closed, and nothing in it changes
+ * any more.  0; -ENOENT: none is known; -ENOMEM. */
+int tally_line_index_unit(struct line_index *index, uint64_t address,
+			  const struct line_program **ret, uint64_t *ret_offset);
+
 /* The symbol at an address; NULL: none. */
 const struct tally_line_symbol *tally_line_index_symbol(struct line_index *index, uint64_t address);
 

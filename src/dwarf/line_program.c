@@ -133,6 +133,17 @@ int tally_line_program_open_units(struct line_program *program)
 	return program->units_error;
 }
 
+int tally_line_program_open_locations(struct line_program *program)
+{
+	int error = 0;
+
+	if (!program->locations_open && program->has_units)
+		error =
+		    tally_dwarf_file_read_locations(&program->file, program->symbol_file, false);
+	program->locations_open = true;
+	return error;
+}
+
 void tally_line_program_close(struct line_program *program)
 {
 	tally_line_symbols_done(&program->symbols);

@@ -21,7 +21,7 @@ struct line_program {
 	struct tally_elf binary, debug; /* elf is NULL: there is none */
 	const struct tally_elf *symbol_file;
 	struct tally_line_symbols symbols;
-	bool units_open;
+	bool units_open, locations_open;
 	int units_error;
 	/* Of the units, when they are open. */
 	bool has_units;
@@ -47,6 +47,8 @@ int tally_line_program_open(struct line_program *program, const struct tally_elf
 /* Lists the units, unless that was done; sections that are compressed are expanded for it.  0 or
  * -ENOMEM. */
 int tally_line_program_open_units(struct line_program *program);
+/* Where variables are, too, when units are open.  0 or -ENOMEM. */
+int tally_line_program_open_locations(struct line_program *program);
 void tally_line_program_close(struct line_program *program);
 
 /* Whether code at the address is part of the program; a line_code_fn. */

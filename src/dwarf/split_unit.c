@@ -146,6 +146,7 @@ static void tie(struct dwarf_unit *unit, const struct dwarf_unit *skeleton,
 	unit->string_base = parts->start[PART_STR_OFFSETS];
 	unit->list_part = parts->start[PART_RNGLISTS];
 	unit->list_base = unit->list_part + (is_long ? 20 : 12);
+	unit->location_base = is_long ? 20 : 12;
 	if (unit->version >= 5)
 		unit->string_base += is_long ? 16 : 8;
 }

@@ -28,6 +28,9 @@ static void take_base(struct dwarf_unit *unit, unsigned name, const struct dwarf
 	case DW_AT_rnglists_base:
 		unit->list_base = value->number;
 		break;
+	case DW_AT_loclists_base:
+		unit->location_base = value->number;
+		break;
 	case DW_AT_GNU_dwo_id:
 		unit->id = value->number;
 		break;
