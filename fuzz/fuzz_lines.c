@@ -1,11 +1,12 @@
-/* Source lines and inlined functions of an ELF file with debug information: of the start and the
- * middle of its symbols, and of places all over the file. */
+/* Source lines, inlined functions and types of accesses of an ELF file with debug information: of
+ * the start and the middle of its symbols, and of places all over the file. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "image/data_accesses.h"
 #include "image/image.h"
 #include "image/inlines.h"
 
@@ -13,8 +14,29 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define SYMBOLS 64
 #define PLACES  64
+#define INSNS   64 /* bytes of a function that instructions may begin at */
 
 static volatile size_t sink;
+
+static int take_member(void *context, const struct data_member *member)
+{
+	(void)context;
+	sink += strlen(member->type) + member->size;
+	return 0;
+}
+
+static void ask_type(struct tally_image *image, uint64_t place)
+{
+	struct data_types *types = NULL;
+	struct data_access access;
+
+	if (tally_image_data_access(image, place, &access, &types) ||
+	    access.outcome != ACCESS_FOUND)
+		return;
+	sink += strlen(tally_data_type_name(types, access.type));
+	sink += strlen(tally_data_type_path(types, access.type, access.offset));
+	(void)tally_data_type_layout(types, access.type, take_member, NULL);
+}
 
 static void ask_of(struct tally_image *image, uint64_t place)
 {
@@ -24,6 +46,7 @@ static void ask_of(struct tally_image *image, uint64_t place)
 
 	if (!tally_image_line(image, place, &line))
 		sink += strlen(line.file);
+	ask_type(image, place);
 	if (tally_image_inlines(image, place, &inlines, &count))
 		return;
 	for (size_t i = 0; i < count; i++)
@@ -51,6 +74,8 @@ static void ask(const char *path, size_t size)
 
 		ask_of(image, symbol->start);
 		ask_of(image, symbol->start + (symbol->end - symbol->start) / 2);
+		for (uint64_t at = 0; at < INSNS && at < symbol->end - symbol->start; at++)
+			ask_type(image, symbol->start + at);
 	}
 	for (size_t i = 0; image && i < PLACES; i++)
 		ask_of(image, size / PLACES * i);

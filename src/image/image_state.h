@@ -77,6 +77,7 @@ struct tally_image {
 
 	pthread_mutex_t lines_lock;          /* taken before `lock`, when both are */
 	struct tally_lines *_Atomic lines;   /* NULL: not asked for yet */
+	struct data_types *types;            /* data_accesses.c; NULL: not asked for yet */
 	bool code_asked;                     /* whether code_fd is known */
 	int code_fd;                         /* of the binary; below 0: there is none */
 	struct tally_tar_run *left_out_code; /* an archive's binary lacks these */

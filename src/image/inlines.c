@@ -332,6 +332,22 @@ static const struct answer *find_answer(struct tally_image *image, uint64_t plac
 	return answer;
 }
 
+int tally_lines_index(struct tally_image *image, uint64_t place, struct line_index **ret,
+		      uint64_t *ret_address)
+{
+	struct tally_lines *lines;
+
+	pthread_mutex_lock(&image->lines_lock);
+	lines = need_lines(image);
+	pthread_mutex_unlock(&image->lines_lock);
+	if (!lines)
+		return -ENOMEM;
+	if (!lines->has_index)
+		return -ENOENT;
+	*ret = &lines->index;
+	return address_of(image, lines, place, ret_address);
+}
+
 int tally_image_line(struct tally_image *image, uint64_t place, struct tally_line *ret)
 {
 	const struct answer *answer;

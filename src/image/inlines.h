@@ -47,6 +47,12 @@ const char *tally_lines_kept_name(struct tally_image *image, const char *name);
 /* Keeps it for later runs. */
 void tally_lines_keep_name(struct tally_image *image, const char *name, const char *shown);
 
+struct line_index;
+/* For data_accesses.c: the index of an image, which lives as long as that, and the address of a
+ * place in it.  0; -ENOENT: there is none; -ENOMEM. */
+int tally_lines_index(struct tally_image *image, uint64_t place, struct line_index **ret,
+		      uint64_t *ret_address);
+
 /* For store.c.  What is left out, in a line, or NULL; `lines` may be NULL. */
 const char *tally_lines_left_out(const struct tally_lines *lines);
 void tally_lines_free(struct tally_lines *lines);

@@ -10,6 +10,7 @@
 #include "base/option_struct.h"
 #include "base/table.h"
 #include "elf/build_id.h"
+#include "image/data_accesses.h"
 #include "image/image_kind.h"
 #include "image/image_state.h"
 #include "jit/jit_file.h"
@@ -93,6 +94,7 @@ int tally_image_store_new(const struct tally_image_options *options, struct tall
 
 static void free_image(struct tally_image *image)
 {
+	tally_image_forget_types(image);
 	tally_lines_free(image->lines);
 	if (image->code_asked && image->code_fd >= 0)
 		close(image->code_fd);
