@@ -17,7 +17,7 @@ struct key_table {
 /* Rows of equal size are listed by their values of these keys, the first key of the first table
  * first. */
 extern const struct key_table tally_keys_sample, tally_keys_weight, tally_keys_memory,
-    tally_keys_branch, tally_keys_trace, tally_keys_cgroup;
+    tally_keys_branch, tally_keys_trace, tally_keys_cgroup, tally_keys_type;
 
 /* "4K", "2M", "N/A" of bytes. */
 void tally_key_page_text(const struct profile_keys *keys, uint64_t value, uint64_t samples,

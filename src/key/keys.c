@@ -13,8 +13,8 @@
 
 /* In the order in which keys are listed. */
 static const struct key_table *const tables[] = {
-    &tally_keys_sample, &tally_keys_weight, &tally_keys_memory,
-    &tally_keys_branch, &tally_keys_trace,  &tally_keys_cgroup,
+    &tally_keys_sample, &tally_keys_weight, &tally_keys_memory, &tally_keys_branch,
+    &tally_keys_trace,  &tally_keys_cgroup, &tally_keys_type,
 };
 #define TABLES (sizeof(tables) / sizeof(*tables))
 

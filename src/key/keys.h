@@ -1,8 +1,9 @@
 /* Sort keys: what rows of a profile are made of.
  *
  * Each key is a row of a table, one table a theme: key_sample.c, key_weight.c, key_memory.c,
- * key_branch.c, key_trace.c, key_cgroup.c.  From the rows come the parsing of -s and -F, their
- * help, the manual page and completion, the columns of tables, and what JSON and CSV call them. */
+ * key_branch.c, key_trace.c, key_cgroup.c, key_type.c.  From the rows come the parsing of -s and
+ * -F, their help, the manual page and completion, the columns of tables, and what JSON and CSV call
+ * them. */
 #ifndef TALLY_KEY_KEYS_H
 #define TALLY_KEY_KEYS_H
 
