@@ -43,6 +43,8 @@ struct annotate {
 	int together; /* enum together */
 	bool source, hide_source, hot, json, lines, full_paths, encoding, samples, total_period;
 	bool intel, stdio, quiet, skip_missing, strict, force;
+	bool data_types, type_stat;
+	const char *data_type; /* NULL: all */
 	unsigned verbose;
 };
 
@@ -79,6 +81,16 @@ static int take_percent_type(void *to, const char *value, bool on, struct tally_
 			return 0;
 		}
 	return cli_refuse_word(error, value, strlen(value), "percent type", percent_word);
+}
+
+static int take_data_type(void *to, const char *value, bool on, struct tally_error *error)
+{
+	struct annotate *annotate = to;
+
+	(void)error;
+	annotate->data_types = on;
+	annotate->data_type = on ? value : NULL;
+	return 0;
 }
 
 /* Without these rows the messages would suggest similar options. */
@@ -137,6 +149,31 @@ static int show(const struct annotate *annotate, const struct tally_annotation *
 	return error.text[0] ? cli_say_error(NAME, &error) : CLI_FAILED;
 }
 
+static int show_types(const struct annotate *annotate, const struct tally_data_profile *profile)
+{
+	const struct tally_data_profile_text options = {
+	    .size = sizeof(options),
+	    .type = annotate->data_type,
+	    .percent_limit = annotate->percent_limit,
+	    .json = annotate->json,
+	    .outcomes = annotate->type_stat,
+	    .full_paths = annotate->full_paths,
+	    .show_samples = annotate->samples,
+	    .show_total_period = annotate->total_period,
+	    .colour = cli_colour_wanted(annotate->colour, !annotate->stdio && cli_term_colour()),
+	};
+	struct tally_error error = {0};
+	struct cli_pager pager;
+	int result;
+
+	cli_pager_start(&pager);
+	result = tally_data_profile_write(profile, &options, stdout, &error);
+	cli_pager_finish(&pager);
+	if (!result || result == -EPIPE)
+		return CLI_OK;
+	return error.text[0] ? cli_say_error(NAME, &error) : CLI_FAILED;
+}
+
 /* When no function is left to list. */
 static int say_nothing(const struct annotate *annotate, struct tally_session *session)
 {
@@ -152,6 +189,35 @@ static int say_nothing(const struct annotate *annotate, struct tally_session *se
 	return CLI_FAILED;
 }
 
+/* When no type is left. */
+static int say_no_type(const struct annotate *annotate, const struct tally_data_profile *profile)
+{
+	if (annotate->data_type && tally_data_profile_count(profile, NULL))
+		cli_say(NAME,
+			"no sample accesses a type named '%s'; `tally report -s type` lists "
+			"those that have samples",
+			annotate->data_type);
+	else
+		cli_say(NAME, "no sample has a known data type; --type-stat says why");
+	return CLI_FAILED;
+}
+
+/* What was read, as far as it is not refused. */
+static int write_types(const struct annotate *annotate, const struct tally_session *session,
+		       const struct tally_data_profile *profile)
+{
+	struct tally_data *data = tally_session_data(session);
+	int status, damage;
+
+	if (annotate->strict && cli_refuse_damage(NAME, data))
+		return CLI_FAILED;
+	damage = cli_report_damage(NAME, data);
+	status = show_types(annotate, profile);
+	if (!status && !tally_data_profile_count(profile, annotate->data_type))
+		status = say_no_type(annotate, profile);
+	return status ? status : damage;
+}
+
 static int show_session(struct annotate *annotate, struct tally_session *session,
 			struct cli_progress *progress)
 {
@@ -165,17 +231,25 @@ static int show_session(struct annotate *annotate, struct tally_session *session
 	    .cpus = annotate->cpu_numbers,
 	    .cpu_count = annotate->cpu_count,
 	};
+	struct tally_data_profile *profile = NULL;
 	struct tally_annotation *annotation = NULL;
 	struct tally_error error = {0};
 	int status, result = 0, damage;
 
 	cli_debuginfod_fetch(NAME, annotate->binaries.debuginfod, session, true);
 	status = cli_choice_use(NAME, &annotate->choice, session);
-	if (!status)
+	if (!status && annotate->data_types)
+		result = tally_data_profile_new(session, &options, &profile, &error);
+	else if (!status)
 		result = tally_annotation_new(session, &options, &annotation, &error);
 	cli_progress_done(progress);
 	if (status || result)
 		return result ? cli_say_error(NAME, &error) : status;
+	if (profile) {
+		status = write_types(annotate, session, profile);
+		tally_data_profile_free(profile);
+		return status;
+	}
 	if (annotate->strict && cli_refuse_damage(NAME, tally_session_data(session))) {
 		status = CLI_FAILED;
 	} else {
@@ -307,6 +381,9 @@ int cmd_annotate(int argc, char **argv)
 	     "JSON has lines and instructions, both with their sums"},
 	    {"--json", CLI_EXCLUDES, "-l,--group,--stdio-color", "these are for text"},
 	    {"--hot", CLI_EXCLUDES, "-l", "its order is that of the summary"},
+	    {"--type-stat", CLI_NEEDS, "--data-type", "it is about data types"},
+	    {"--data-type", CLI_EXCLUDES, "--hot,-l,--functions,--skip-missing,--asm-raw,--group",
+	     "these are for listings of code"},
 	    {"--prefix-strip", CLI_NEEDS, "--prefix", "it is about paths that get a prefix"},
 	    {NULL},
 	};
@@ -361,6 +438,13 @@ int cmd_annotate(int argc, char **argv)
 	     .to = &annotate.hot},
 	    {CLI_CALL, 0, "percent-type", "TYPE", "what percents are of: {}",
 	     .to = &annotate.percent_type, .call = take_percent_type, .word = percent_word},
+	    {CLI_CALL, 0, "data-type", "NAME",
+	     "the layouts of the types that instructions access, with the samples of each "
+	     "member, or of this type alone",
+	     .to = &annotate, .flags = CLI_OPTIONAL | CLI_ATTACHED, .call = take_data_type},
+	    {CLI_FLAG, 0, "type-stat", NULL,
+	     "with --data-type: how many samples have a type, and why others have none",
+	     .to = &annotate.type_stat},
 	    {CLI_FLAG, 'n', "show-nr-samples", NULL, "numbers of samples instead of percents",
 	     .to = &annotate.samples},
 	    {CLI_FLAG, 0, "show-total-period", NULL, "sums of periods instead of percents",

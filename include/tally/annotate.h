@@ -145,6 +145,42 @@ int tally_annotation_write(const struct tally_annotation *annotation,
 			   const struct tally_annotation_text *options, FILE *to,
 			   struct tally_error *error);
 
+/* Samples by the types of the objects that their instructions access: `struct list_node`, `int`.
+ * Debug information says of the variables at an instruction what their types are, and the
+ * instructions before it are followed.  x86-64 and arm64. */
+struct tally_data_profile;
+
+/* Reads all samples of the session, which is borrowed until the profile is freed; options, as of
+ * tally_annotation_new(), only for the call.  0; -EINVAL, -E2BIG, -ENOMEM, -ECANCELED, or an error
+ * of reading. */
+int tally_data_profile_new(struct tally_session *session,
+			   const struct tally_annotation_options *options,
+			   struct tally_data_profile **ret, struct tally_error *error);
+void tally_data_profile_free(struct tally_data_profile *profile);
+
+/* How many types have samples: those of a name, with or without "struct "; NULL: all.  Equal names
+ * of two binaries are two types. */
+size_t tally_data_profile_count(const struct tally_data_profile *profile, const char *name);
+
+struct tally_data_profile_text {
+	size_t size;          /* sizeof of this struct */
+	const char *type;     /* only types of this name, as above; NULL: all */
+	double percent_limit; /* without a name: types with a smaller share (%) of every event are
+			       * left out */
+	bool json;            /* tally-json(7) */
+	bool outcomes;        /* first how many samples have a type, and why others have none */
+	bool full_paths;      /* of binaries, in place of base names */
+	bool show_samples, show_total_period; /* in place of percents of the type's periods */
+	bool colour;
+};
+
+/* Writes the layouts of the types with the samples of each member, the type with the largest share
+ * first.  Names are escaped, so that no terminal acts on them.  0; -E2BIG, -ENOMEM, or -errno of
+ * writing. */
+int tally_data_profile_write(const struct tally_data_profile *profile,
+			     const struct tally_data_profile_text *options, FILE *to,
+			     struct tally_error *error);
+
 #pragma GCC visibility pop
 
 #ifdef __cplusplus
