@@ -15,6 +15,7 @@
 #include "base/bytes.h"
 #include "base/map.h"
 #include "diff/diff_state.h"
+#include "session/across.h"
 
 #define SLICES     16U
 #define FINER      2U /* times are known as parts of a slice, as slices begin anywhere */
@@ -137,8 +138,10 @@ static int cut(struct cutting *cutting, size_t recording, struct tally_error *er
 	for (uint64_t i = 0;
 	     !tally_profile_row(profile, cutting->event->events[recording], i, &row); i++) {
 		uint64_t at = (row.values[diff->key_count] / unit - first) / FINER;
-		struct slices *slices = row_of(cutting, profile, &row);
+		struct slices *slices;
 
+		tally_session_frame_across(diff_session(diff, recording), &row.frame);
+		slices = row_of(cutting, profile, &row);
 		at = at < SLICES ? at : SLICES - 1;
 		cutting->all.counts[at] += (uint32_t)row.samples;
 		if (slices)

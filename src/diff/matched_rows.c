@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "base/table.h"
 #include "diff/diff_state.h"
+#include "session/across.h"
 
 struct matching {
 	struct tally_diff *diff;
@@ -85,6 +86,7 @@ static int match_recording(struct matching *matching, size_t recording)
 		uint64_t *slot;
 		bool added;
 
+		tally_session_frame_across(diff_session(matching->diff, recording), &row.frame);
 		if (key_text(matching, recording, &row))
 			return -ENOMEM;
 		/* two keys of one 64-bit hash are taken for the same, which chance does not make */

@@ -6,6 +6,7 @@
 #include "base/table.h"
 #include "page/page_tables.h"
 #include "report/report_frame.h"
+#include "session/across.h"
 #include "session/numbers.h"
 
 /* Chains that were followed where there are no frame pointers have any number of addresses that are
@@ -41,9 +42,8 @@ static bool is_one_of_many(const struct page_functions *functions, uint32_t plac
 {
 	struct tally_frame facts = tally_session_frame(functions->session, place);
 
-	return is_nameless(&facts) &&
-	       (functions->tables->nameless_count ||
-		tally_session_image_is_made(functions->session, facts.image));
+	return (is_nameless(&facts) && functions->tables->nameless_count) ||
+	       tally_session_is_made_nameless(functions->session, &facts);
 }
 
 int tally_page_functions_init(struct page_functions *functions, struct page_tables *tables,
@@ -111,13 +111,17 @@ static int64_t image_of(struct page_functions *functions, const struct tally_fra
 {
 	struct page_tables *tables = functions->tables;
 	int64_t name, path, build_id;
+	const char *text;
 	uint64_t *known = NULL;
 	uint32_t room;
 	bool added;
 
 	if (functions->of_dso[dso])
 		return functions->of_dso[dso] - 1;
-	name = tally_page_string(tables, functions->places.dsos.text[dso]);
+	text = functions->places.dsos.text[dso];
+	if (tables->several)
+		text = tally_session_image_across(functions->session, frame->image, text);
+	name = tally_page_string(tables, text);
 	if (tables->several && name >= 0) {
 		known = tally_map_put(&tables->known_images, (uint64_t)name, &added);
 		if (!known)
@@ -203,8 +207,8 @@ int64_t tally_page_function(struct page_functions *functions, uint32_t frame)
 	facts = tally_session_frame(functions->session, place);
 	image = image_of(functions, &facts, functions->places.dso_of[place]);
 	many = is_one_of_many(functions, place);
-	name =
-	    many ? tally_page_string(tables, "[unknown]") : tally_page_frame_name(tables, &facts);
+	name = many ? tally_page_string(tables, TALLY_MADE_NAMELESS)
+		    : tally_page_frame_name(tables, &facts);
 	if ((tables->several || many) && image >= 0 && name >= 0) {
 		known = known_function(functions, (uint32_t)name, (uint32_t)image, facts.inlined);
 		if (!known)

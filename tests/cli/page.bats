@@ -103,6 +103,28 @@ print(f"{first // 10**9}.{first % 10**9:09},{(last - 1) // 10**9}.{(last - 1) % 
 	page agree made.html made.json
 }
 
+@test "18: in a difference such code is one row of text and page, whatever the addresses and the processes" {
+	local pid
+	for pid in 10 20; do
+		{
+			echo comm $pid made
+			echo map $pid 1000 1000 0 /nowhere/app
+			echo map $pid ${pid}0000 1000 0 //anon
+			for at in 10 20 30; do printf '%s\n' "sample $pid ${pid}00$at user ${pid}00$at 1020" "times $pid"; done
+		} | make_recording $pid.data chains
+	done
+	"$TALLY" diff -q -t ';' 10.data 20.data | tr -d ' ' >text
+	diff text - <<<'100.00;+0.00%;withinthenoise;[JIT];[.][unknown]'
+	"$TALLY" diff --html=made.html 10.data 20.data
+	page check made.html
+	page run made.html <<-'END'
+		texts = page.column("string.text")
+		made = [at for at, (image, name) in enumerate(page.table("function", "image", "name")) if texts[name] == "[unknown]"]
+		assert [texts[page.column("image.name")[page.column("function.image")[at]]] for at in made] == ["[JIT]"], made
+		assert list(page.column("difference.function")) == made
+	END
+}
+
 @test "18: more addresses without a name than anybody reads are one function of each binary, and a note says so" {
 	{ # each chain goes through an address of its own
 		echo comm 10 lost
