@@ -130,8 +130,8 @@ function create(recording) {
 		const mask = events(state).mask, allowed = threads(state);
 		const cpu = state.who[0] === "c" ? Number(state.who.slice(1)) : -1;
 		const { event: e, thread: t, node: n, weight: w, cpu: c } = sample;
-		// Where all are meant, the columns themselves are the answer.
-		if (cpu < 0 && !mask.includes(0) && !allowed.includes(0)) return { count: sample.count, index: every(), node: n, weight: w };
+		// Where all are meant, the columns themselves are the answer: many a recording has an event for side-band records alone.
+		if (cpu < 0 && mask.every((one, i) => one || !recording.sampled[i]) && !allowed.includes(0)) return { count: sample.count, index: every(), node: n, weight: w };
 		if (!room.index) {
 			room.index = new Uint32Array(sample.count);
 			room.node = new Uint32Array(sample.count);

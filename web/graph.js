@@ -16,13 +16,15 @@ function create(page, options) {
 		class: `graph ${options.class || ""}`, tabindex: "0", role: "application", "aria-roledescription": "graph of stacks",
 		"aria-label": `${options.label}. Arrow keys move from frame to frame, Enter zooms, M opens the menu of a frame.`,
 	}, space, empty);
-	let hover = -1, current = -1, state = null, height = 0, asked = false, upBefore = null, currentPath = null;
+	let hover = -1, current = -1, state = null, height = 0, asked = false, upBefore = null, currentPath = null, drawnWidth = 0, drawnHeight = 0;
 
 	function draw() {
 		asked = false;
 		if (!element.isConnected || !state) return;
 		const width = space.clientWidth || element.clientWidth, seen = element.clientHeight;
 		height = boxes.rows * ROW;
+		drawnWidth = width;
+		drawnHeight = seen;
 		const up = options.up();
 		const shown = options.inner ? height : Math.min(seen, Math.max(height, 1));
 		// A small graph that grows upwards stands on the floor.
@@ -174,8 +176,11 @@ function create(page, options) {
 		if (to >= 0) choose(to, true);
 	});
 
+	// A change that brings a row of chips gives the graph another height, too, and has drawn it so already.
 	new ResizeObserver(() => {
-		if (state && element.isConnected && element.clientWidth) update(state);
+		if (!state || !element.isConnected || !element.clientWidth) return;
+		if ((space.clientWidth || element.clientWidth) !== drawnWidth) update(state);
+		else if (element.clientHeight !== drawnHeight) draw();
 	}).observe(element);
 
 	return { element, boxes, update, place, choose: (at) => choose(at, true) };

@@ -11,7 +11,8 @@ function create(page) {
 		class: "heat", tabindex: "0", role: "application", "aria-roledescription": "heat map",
 		"aria-label": "Heat map. Arrow keys move the chosen span, plus and minus change its size, Escape clears it.",
 	}, canvas);
-	let shape = { columns: 1, column: 1, cell: 1 }, values = null, from = null;
+	const ground = make("canvas"); // the map without a span, which is drawn once
+	let shape = { columns: 1, column: 1, cell: 1 }, values = null, from = null, drawn = [];
 
 	// The seconds of a column: so many that all fit.
 	function measure(width) {
@@ -40,26 +41,48 @@ function create(page) {
 		const width = shape.columns * shape.cell, height = ROWS * CELL, theme = tally.palette.theme(state);
 		canvas.style.width = `${width}px`;
 		canvas.style.height = `${height + 16}px`;
-		const context = fit(canvas, width, height + 16);
-		let most = 0;
-		for (let i = 0; i < values.length; i++) if (values[i] > most) most = values[i];
-		const span = tally.state.read.range(state.span), step = shape.column / ROWS, colours = theme.heat;
+		const context = fit(canvas, width, height + 16), span = tally.state.read.range(state.span), step = shape.column / ROWS;
+		const of = [values, width, devicePixelRatio, theme.name];
+		if (of.some((one, at) => one !== drawn[at])) paint(fit(ground, width, height + 16), width, height, theme);
+		drawn = of;
+		context.drawImage(ground, 0, 0, width, height + 16);
+		if (span) {
+			fade(context, span, step, theme);
+			outline(context, span, step, theme);
+		}
+		const unit = page.unit(state);
+		facts.textContent = `A column is ${tally.format.time(shape.column * recording.unit)}, a cell ${tally.format.time(step * recording.unit)} (the lowest is the first); ` +
+			`the darkest has ${page.amount(most(), unit, true)}. Drag from cell to cell to choose a span.`.replace("darkest", theme.name === "dark" ? "brightest" : "darkest");
+	}
+	function most() {
+		let result = 0;
+		for (let i = 0; i < values.length; i++) if (values[i] > result) result = values[i];
+		return result;
+	}
+	function paint(context, width, height, theme) {
+		const step = shape.column / ROWS, colours = theme.heat, top = most();
 		let last = "";
 		for (let i = 0; i < values.length; i++) {
 			const begin = i * step;
 			if (begin > recording.end) break;
-			const colour = colours[values[i] > 0 ? Math.min(7, 1 + Math.floor(Math.sqrt(values[i] / most) * 6.999)) : 0];
+			const colour = colours[values[i] > 0 ? Math.min(7, 1 + Math.floor(Math.sqrt(values[i] / top) * 6.999)) : 0];
 			if (colour !== last) context.fillStyle = last = colour;
 			const x = Math.floor(i / ROWS) * shape.cell, y = (ROWS - 1 - i % ROWS) * CELL, gap = shape.cell > 4 ? 1 : 0;
-			context.globalAlpha = span && (begin + step <= span[0] || begin >= span[1]) ? 0.3 : 1;
 			context.fillRect(x, y, shape.cell - gap, CELL - 1);
 		}
-		context.globalAlpha = 1;
-		if (span) outline(context, span, step, theme);
 		tally.timeAxis.draw(context, { begin: 0, end: shape.columns * shape.column * recording.unit, left: 0, width, top: height, height: 16, theme });
-		const unit = page.unit(state);
-		facts.textContent = `A column is ${tally.format.time(shape.column * recording.unit)}, a cell ${tally.format.time(step * recording.unit)} (the lowest is the first); ` +
-			`the darkest has ${page.amount(most, unit, true)}. Drag from cell to cell to choose a span.`.replace("darkest", theme.name === "dark" ? "brightest" : "darkest");
+	}
+	// The cells before the span and behind it: whole columns, and a part of one.
+	function fade(context, [begin, end], step, theme) {
+		const first = Math.floor(begin / step), last = Math.ceil(end / step), high = ROWS * CELL, { cell } = shape;
+		const a = Math.floor(first / ROWS) * cell, b = Math.floor(last / ROWS) * cell, low = (ROWS - first % ROWS) * CELL;
+		context.globalAlpha = 0.7;
+		context.fillStyle = theme.ground;
+		context.fillRect(0, 0, a, high);
+		context.fillRect(a, low, cell, high - low);
+		context.fillRect(b, 0, cell, (ROWS - last % ROWS) * CELL);
+		context.fillRect(b + cell, 0, shape.columns * cell, high);
+		context.globalAlpha = 1;
 	}
 	function outline(context, [begin, end], step, theme) {
 		context.strokeStyle = theme.span;

@@ -3,6 +3,8 @@
 
 const { make, clear } = tally.dom;
 
+const shown = new WeakMap(); // by element, its rows
+
 function legend(element, page, state) {
 	const { recording } = page.analysis, theme = tally.palette.theme(state), of = (hue) => hue < 0 ? theme.grey : theme.hues[hue];
 	const by = recording.diff && !state.colour ? "change" : state.colour || "image";
@@ -21,6 +23,9 @@ function legend(element, page, state) {
 		if (order.length > 7) rows.push([null, `and ${order.length - 7} more`]);
 	}
 	if (state.search) rows.unshift([theme.match, "found"]);
+	const said = JSON.stringify(rows);
+	if (said === shown.get(element)) return; // a legend that is made again costs a layout of the page
+	shown.set(element, said);
 	clear(element, rows.map(([colour, text]) => {
 		const mark = colour ? make("span", { class: "swatch", "aria-hidden": "true" }) : null;
 		if (mark) mark.style.backgroundColor = colour;

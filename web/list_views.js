@@ -82,7 +82,7 @@ function threadColumns(page) {
 				press: (row) => store.set({ who: store.now.who === `t${row}` ? "" : `t${row}` }), hint: () => "Show only this thread, or all again",
 				paint: (cell, row) => cell.parentNode.classList.toggle("chosen", store.now.who === `t${row}`) },
 			{ key: "tid", title: "TID", number: true, value: (row) => thread.tid[row], text: (row) => String(thread.tid[row]) },
-			{ key: "process", title: "Process", narrow: true, grow: true, text: (row) => recording.processName(recording.processOf[row]) },
+			{ key: "process", title: "Process", narrow: true, grow: true, tail: true, text: (row) => recording.processName(recording.processOf[row]) },
 			...(recording.summary.recordings.length > 1 ? [{ key: "recording", title: "Recording", narrow: true, text: (row) => page.recordingName(thread.recording[row]) }] : []),
 		],
 		rows: () => {

@@ -2,7 +2,7 @@
 (function () {
 
 const { make, fit } = tally.dom;
-const HEIGHT = 64;
+const HEIGHT = 64, PLOT = HEIGHT - 15;
 
 function create(page) {
 	const { analysis, store } = page, { recording } = analysis;
@@ -11,18 +11,27 @@ function create(page) {
 		class: "overview", tabindex: "0", role: "application", "aria-roledescription": "time line",
 		"aria-label": "Time line of the whole recording. Arrow keys move a span, with Shift its end, plus and minus make it smaller and wider, Escape clears it.",
 	}, canvas);
-	let markers = null;
+	const veil = tally.spanVeil();
+	element.append(veil.element);
+	let markers = null, drawn = [];
 	const range = () => [0, recording.end];
 	tally.spanDrag.attach(page, element, { range, width: () => element.clientWidth });
 
 	function update(state) {
 		const width = element.clientWidth;
 		if (!width) return;
+		const theme = tally.palette.theme(state), [begin, end] = range();
+		const columns = Math.max(40, Math.min(Math.floor(width / 2), Math.floor(recording.sample.count / 8)));
+		const { all, match } = analysis.timeline(state, columns, begin, end);
+		const of = [all, match, state.search !== "", width, devicePixelRatio, theme.name, markers];
+		if (of.some((one, at) => one !== drawn[at])) paint(all, state.search ? match : null, width, theme);
+		drawn = of;
+		veil.update({ begin, end, left: 0, width, top: 0, height: PLOT, chosen: tally.state.read.range(state.span) });
+	}
+	function paint(all, match, width, theme) {
 		canvas.style.width = `${width}px`;
 		canvas.style.height = `${HEIGHT}px`;
-		const context = fit(canvas, width, HEIGHT), theme = tally.palette.theme(state), [begin, end] = range();
-		const plot = HEIGHT - 15, columns = Math.max(40, Math.min(Math.floor(width / 2), Math.floor(recording.sample.count / 8)));
-		const { all, match } = analysis.timeline(state, columns, begin, end), wide = width / columns;
+		const context = fit(canvas, width, HEIGHT), [begin, end] = range(), wide = width / all.length;
 		let most = 0;
 		for (let i = 0; i < all.length; i++) if (all[i] > most) most = all[i];
 		const bars = (values, colour) => {
@@ -30,21 +39,20 @@ function create(page) {
 			context.beginPath();
 			for (let i = 0; i < values.length; i++) {
 				if (!values[i]) continue;
-				const tall = Math.max(1, values[i] / most * (plot - 5));
-				context.rect(i * wide, plot - tall, wide, tall);
+				const tall = Math.max(1, values[i] / most * (PLOT - 5));
+				context.rect(i * wide, PLOT - tall, wide, tall);
 			}
 			context.fill();
 		};
 		if (most > 0) {
 			bars(all, theme.bar);
-			if (state.search) bars(match, theme.barMatch);
+			if (match) bars(match, theme.barMatch);
 		}
 		const where = { begin: begin * recording.unit, end: end * recording.unit, left: 0, width, theme };
 		context.fillStyle = theme.line;
-		context.fillRect(0, plot, width, 1);
-		tally.timeAxis.draw(context, { ...where, top: plot, height: 15 });
+		context.fillRect(0, PLOT, width, 1);
+		tally.timeAxis.draw(context, { ...where, top: PLOT, height: HEIGHT - PLOT });
 		if (markers) tally.markers.draw(context, markers, recording, { begin, end, left: 0, width, top: 0, height: 4, theme });
-		tally.timeAxis.span(context, { begin, end, left: 0, width, top: 0, height: plot, theme, chosen: tally.state.read.range(state.span) });
 	}
 	if (recording.has("marker")) recording.later("marker").then((table) => {
 		markers = table;

@@ -6,9 +6,13 @@ const TITLES = { summary: "Summary", flame: "Flame graph", sandwich: "Sandwich",
 
 function shared(analysis, fail) {
 	const { recording } = analysis;
+	let hues = null;
 	const page = {
 		analysis, fail, store: null,
-		text: tally.graphText.create(recording), hues: tally.palette.hues(recording), tip: tally.frame.tip(), menu: tally.frame.menu(),
+		text: tally.graphText.create(recording), tip: tally.frame.tip(), menu: tally.frame.menu(),
+		get hues() { // a pass over all samples, which the first view can do without
+			return hues = hues || tally.palette.hues(recording);
+		},
 		unit: (state) => analysis.events(state).unit,
 		// A weight, or a share where a difference compares shares.
 		amount(value, unit, whole) {
@@ -128,9 +132,12 @@ function tabs(page, names) {
 		next.focus();
 		next.click();
 	});
+	let before = "";
 	return {
 		element, all,
 		update(state) {
+			if (before === state.view) return;
+			before = state.view;
 			for (const tab of all) {
 				const chosen = tab.dataset.view === state.view;
 				tab.setAttribute("aria-selected", String(chosen));

@@ -76,7 +76,7 @@ function checkTree(node) {
 function processes(thread, strings) {
 	const list = [], known = new Map(), of = new Uint32Array(thread.count);
 	for (let i = 0; i < thread.count; i++) {
-		const key = `${thread.recording[i]}:${thread.pid[i]}`;
+		const key = thread.recording[i] * 2 ** 32 + thread.pid[i];
 		if (!known.has(key)) {
 			known.set(key, list.length);
 			list.push({ recording: thread.recording[i], pid: thread.pid[i], name: "", since: -1, threads: [] });
@@ -105,13 +105,17 @@ async function read(container, summary) {
 	const text = (index) => plain[index] !== null ? plain[index] : plain[index] = tally.format.plain(tables.strings[index]);
 	const functions = tables.function.count, image = tables.image;
 	const later = new Map();
+	const { cpu, event } = tables.sample, sampled = new Uint8Array(tables.event.count);
 	let cpus = 0;
-	for (let i = 0; i < tables.sample.count; i++) if (tables.sample.cpu[i] < 65536) cpus = Math.max(cpus, tables.sample.cpu[i] + 1);
+	for (let i = 0; i < cpu.length; i++) {
+		if (cpu[i] >= cpus && cpu[i] < 65536) cpus = cpu[i] + 1;
+		sampled[event[i]] = 1;
+	}
 	const unit = summary.time_unit || 1;
 	const last = tables.sample.count ? tables.sample.time[tables.sample.count - 1] + 1 : 1;
 
 	return {
-		...tables, summary, text, unit, cpus,
+		...tables, summary, text, unit, cpus, sampled, // sampled: by event, whether it has samples
 		processes: grouped.list, processOf: grouped.of,
 		labels: functions + image.count,
 		end: Math.max(last, Math.ceil((summary.duration || 0) * 1e9 / unit)), // of the time line

@@ -49,7 +49,17 @@ function create(page) {
 		note.remedy ? make("span", { class: "remedy" }, "Remedy: ", make("bdi", null, whole(tally.format.plain(note.remedy)))) : null));
 
 	const top = (name, caption, columns, rows, empty) => tally.table.create(page, { name, caption, columns, rows, usual: "self-", most: TOP, filter: false, className: "top", empty });
-	const largest = (rows, values) => rows.filter((row) => values[row] > 0).sort((a, b) => values[b] - values[a]).slice(0, TOP);
+	const largest = (rows, values) => {
+		const best = [];
+		for (const row of rows) {
+			if (!(values[row] > 0) || best.length === TOP && values[row] <= values[best[TOP - 1]]) continue;
+			let at = best.length;
+			while (at > 0 && values[best[at - 1]] < values[row]) at--;
+			best.splice(at, 0, row);
+			best.length = Math.min(best.length, TOP);
+		}
+		return best;
+	};
 	const threads = tally.lists.threadColumns(page);
 	const few = (columns, keys) => keys.map((key) => columns.find((column) => column.key === key)).filter(Boolean);
 	const tables = [

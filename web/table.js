@@ -4,8 +4,22 @@
 const { make, clear, button } = tally.dom;
 const PAGE = 100; // rows at first, and with each "Show more"
 const LEAST = 24; // pixels of a row
+const LATER = 150; // ms: while a span is dragged, rows that are not seen wait
 
-// columns: [{key, title, number, value(row), text(row), share(row), press(row), grow, narrow, title(row)}]
+// The places of the first `count` values in their order; null: sort them all.
+function first(values, count, sign, compare) {
+	if (values.length < count * 4) return null;
+	const limit = Float64Array.from(values).sort()[sign > 0 ? count - 1 : values.length - count], before = [], equal = [];
+	for (let at = 0; at < values.length; at++) {
+		if (sign * (values[at] - limit) < 0) before.push(at);
+		else if (values[at] === limit && equal.length < count) equal.push(at);
+	}
+	const all = before.sort(compare).concat(equal).slice(0, count);
+	return all.length === count ? all : null; // some are no numbers
+}
+
+// columns: [{key, title, number, value(row), text(row), share(row), press(row), grow, narrow, title(row), tail}]; tail: where there
+// is no room, what is behind the last blank stays in view.
 // options: name, caption, usual (sort), rows(): array of row numbers, filter: whether there is a field to filter by.
 function create(page, { name, caption, columns, usual, rows, filter = true, most = 0, empty, className }) {
 	const { store } = page, grows = columns.filter((column) => column.grow).length;
@@ -19,6 +33,7 @@ function create(page, { name, caption, columns, usual, rows, filter = true, most
 	const body = make("tbody");
 	const none = make("p", { class: "empty", hidden: true });
 	const more = button("", () => {
+		complete();
 		shown += PAGE * 5;
 		draw();
 	}, { class: "more" });
@@ -26,7 +41,7 @@ function create(page, { name, caption, columns, usual, rows, filter = true, most
 	const element = make("div", { class: "table" }, most ? null : make("div", { class: "controls" }, field, facts, copy),
 		make("div", { class: "table-scroll", tabindex: most ? null : "0", role: most ? null : "region", "aria-label": most ? null : caption }, table, none), more);
 	const lines = []; // elements that are used again
-	let list = [], shown = PAGE, before = "", later = 0;
+	let list = [], shown = PAGE, before = "", later = 0, complete = () => {}; // complete: sorts what is not shown, too
 
 	if (field) field.addEventListener("input", () => store.set({ rows: field.value }, true));
 
@@ -51,6 +66,9 @@ function create(page, { name, caption, columns, usual, rows, filter = true, most
 			const found = tally.search.pattern(state.rows);
 			if (found) list = list.filter((row) => columns.some((column) => !column.number && found.test.test(column.text(row).slice(0, 4096))));
 		}
+		const what = `${state.view}|${state.sort}|${state.rows}`;
+		if (what !== before) shown = PAGE;
+		before = what;
 		sort(by, down);
 		facts.textContent = list.length === all ? `${tally.format.count(all)} ${all === 1 ? "row" : "rows"}` : `${tally.format.count(list.length)} of ${tally.format.count(all)} rows`;
 		none.hidden = list.length > 0;
@@ -59,17 +77,22 @@ function create(page, { name, caption, columns, usual, rows, filter = true, most
 		columns.forEach((column, at) => {
 			if (!most) heads[at].setAttribute("aria-sort", column.key === key ? down ? "descending" : "ascending" : "none");
 		});
-		const what = `${state.view}|${state.sort}|${state.rows}`;
-		if (what !== before) shown = PAGE;
-		before = what;
 		draw();
 	}
 
 	function sort(by, down) {
 		const rows = list, places = Uint32Array.from(rows, (_, at) => at), sign = down ? -1 : 1;
+		complete = () => {};
 		if (by.number) {
-			const values = Float64Array.from(rows, by.value);
-			places.sort((a, b) => sign * (values[a] - values[b]) || a - b);
+			const values = Float64Array.from(rows, by.value), compare = (a, b) => sign * (values[a] - values[b]) || a - b;
+			const head = first(values, most || shown, sign, compare);
+			if (head) {
+				const heads = new Set(head);
+				list = [...head, ...places.filter((at) => !heads.has(at))].map((at) => rows[at]);
+				complete = () => list = Array.from(places.sort(compare), (at) => rows[at]);
+				return;
+			}
+			places.sort(compare);
 		} else {
 			const values = rows.map((row) => by.text(row).toLowerCase());
 			places.sort((a, b) => values[a] === values[b] ? a - b : values[a] < values[b] ? -sign : sign);
@@ -80,7 +103,7 @@ function create(page, { name, caption, columns, usual, rows, filter = true, most
 	function line(at) {
 		if (lines[at]) return lines[at];
 		const cells = columns.map((column) => {
-			const text = make("span", { class: "cell-text" });
+			const text = make("span", { class: column.tail ? "cell-text tail" : "cell-text" }, column.tail ? [make("span"), make("span")] : null);
 			const cell = make(column.head ? "th" : "td", { class: classes(column), scope: column.head ? "row" : null });
 			const bar = column.share ? make("span", { class: "bar", "aria-hidden": "true" }, make("span")) : null;
 			const press = column.press ? button("", () => column.press(list[at]), { class: "link" }) : null;
@@ -98,7 +121,7 @@ function create(page, { name, caption, columns, usual, rows, filter = true, most
 		while (body.childElementCount > count) body.lastChild.remove();
 		put(0, seen);
 		clearTimeout(later);
-		if (seen < count) later = setTimeout(() => put(seen, count), 30);
+		if (seen < count) later = setTimeout(() => put(seen, count), LATER);
 		more.hidden = Boolean(most) || count >= list.length;
 		more.textContent = `Show ${tally.format.count(Math.min(PAGE * 5, list.length - count))} more of ${tally.format.count(list.length)}`;
 	}
@@ -107,7 +130,11 @@ function create(page, { name, caption, columns, usual, rows, filter = true, most
 			const { row, cells } = line(at), of = list[at];
 			columns.forEach((column, c) => {
 				const { text, bar, press, cell } = cells[c], value = column.text(of);
-				if (text.textContent !== value) text.textContent = value;
+				if (text.textContent !== value) {
+					const cut = value.lastIndexOf(" ");
+					if (!column.tail) text.textContent = value;
+					else [value.slice(0, cut), value.slice(cut)].forEach((part, i) => text.children[i].textContent = part);
+				}
 				if (bar) bar.style.width = `${Math.min(100, Math.max(0, column.share(of) * 100)).toFixed(2)}%`;
 				if (column.paint) column.paint(cell, of);
 				if (press) press.hidden = value === "";
@@ -118,6 +145,7 @@ function create(page, { name, caption, columns, usual, rows, filter = true, most
 	}
 
 	function tsv() {
+		complete();
 		// A name must not begin a formula where it is pasted.
 		const safe = (text) => (/^[=+@-]/.test(text) ? `'${text}` : text).replace(/[\t\r\n]/g, " ").replace(/[\u2068\u2069]/g, "");
 		return [columns.map((column) => column.title).join("\t"),

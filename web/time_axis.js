@@ -1,4 +1,4 @@
-// Marks of a time axis at round numbers, and the parts of a drawing that are the same in all of them.
+// Marks of a time axis at round numbers.
 (function () {
 
 // A round distance of at least `least` ns: 1, 2 or 5 times a power of ten; above a minute as clocks divide.
@@ -24,19 +24,5 @@ function draw(context, { begin, end, whole, left, width, top, height, theme, lin
 	}
 }
 
-// Fades what is outside the span and draws its edges.
-function span(context, { begin, end, left, width, top, height, theme, chosen }) {
-	if (!chosen) return;
-	const scale = width / (end - begin), a = left + Math.max(0, Math.min(width, (chosen[0] - begin) * scale)), b = left + Math.max(0, Math.min(width, (chosen[1] - begin) * scale));
-	context.globalAlpha = 0.72;
-	context.fillStyle = theme.ground;
-	context.fillRect(left, top, a - left, height);
-	context.fillRect(b, top, left + width - b, height);
-	context.globalAlpha = 1;
-	context.fillStyle = theme.span;
-	context.fillRect(Math.floor(a), top, 1, height);
-	context.fillRect(Math.ceil(b) - 1, top, 1, height);
-}
-
-tally.timeAxis = { round, draw, span };
+tally.timeAxis = { round, draw };
 })();

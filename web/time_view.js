@@ -2,7 +2,7 @@
 (function () {
 
 const { make, clear, choice, button, fit } = tally.dom;
-const LIMIT = 60;
+const LIMIT = 60, AXIS = 26;
 
 function create(page) {
 	const { analysis, store } = page, { recording } = analysis;
@@ -17,13 +17,13 @@ function create(page) {
 		update(store.now);
 	}, { class: "more" });
 	const none = make("p", { class: "empty", hidden: true });
-	const plots = make("div", { class: "strips" }, axis, body);
+	const veil = tally.spanVeil(), plots = make("div", { class: "strips" }, axis, body, veil.element);
 	const heat = tally.heatMap.create(page);
 	const markers = tally.markers.table(page);
 	const list = make("section", { class: "markers", "aria-label": "Markers", hidden: !recording.has("marker") }, make("h2", null, "Markers"), markers.element);
 	const element = make("section", { class: "view view-time", "aria-label": "Time" },
 		make("div", { class: "controls" }, kind.element, zoomIn, zoomOut), key, none, plots, more, heat.element, list);
-	let limit = LIMIT, run = null, marker = null, later = 0;
+	let limit = LIMIT, run = null, marker = null, later = 0, drawn = [];
 	const lines = [];
 	for (const name of ["run", "marker"]) {
 		if (!recording.has(name)) continue;
@@ -70,11 +70,25 @@ function create(page) {
 		const width = Math.max(40, plots.clientWidth - labelWide()), columns = Math.floor(width / 2);
 		const all = analysis.keep(`strips of ${state.strips}`, [state.event, state.recordings, columns, begin, end, limit, Boolean(run)].join("|"),
 			() => tally.strips.compute(analysis, state, run, columns, begin, end, state.strips, limit));
-		const chosen = tally.state.read.range(state.span), units = recording.unit;
+		const of = [all, width, devicePixelRatio, theme.name, marker];
+		if (of.some((one, at) => one !== drawn[at])) paint(all, state, width, [begin, end], theme);
+		drawn = of;
+		all.rows.forEach((row, at) => {
+			const one = lines[at];
+			one.press.setAttribute("aria-pressed", String(state.who === row.who));
+			one.row.classList.toggle("faded", Boolean(state.who) && state.who[0] === row.who[0] && state.who !== row.who);
+		});
+		veil.update({ begin, end, left: labelWide(), width, top: AXIS, height: body.clientHeight, chosen: tally.state.read.range(state.span) });
+		more.hidden = all.all <= all.rows.length;
+		more.textContent = `Show ${Math.min(LIMIT * 2, all.all - all.rows.length)} more of ${tally.format.count(all.all)}`;
+	}
+
+	function paint(all, state, width, [begin, end], theme) {
+		const units = recording.unit;
 		axis.style.width = `${width}px`;
-		axis.style.height = "26px";
+		axis.style.height = `${AXIS}px`;
 		axis.style.marginLeft = `${labelWide()}px`;
-		const context = fit(axis, width, 26), where = { begin: begin * units, end: end * units, whole: recording.end * units, left: 0, width, theme };
+		const context = fit(axis, width, AXIS), where = { begin: begin * units, end: end * units, whole: recording.end * units, left: 0, width, theme };
 		tally.timeAxis.draw(context, { ...where, top: 0, height: 15 });
 		if (marker) tally.markers.draw(context, marker, recording, { begin, end, left: 0, width, top: 18, height: 7, theme });
 		while (body.childElementCount > all.rows.length) body.lastChild.remove();
@@ -86,18 +100,12 @@ function create(page) {
 			const cut = text.lastIndexOf(" ");
 			one.name.replaceChildren(make("span", null, text.slice(0, cut)), make("span", null, text.slice(cut)));
 			one.share.textContent = tally.format.percent(row.share);
-			one.press.setAttribute("aria-pressed", String(state.who === row.who));
 			one.press.style.width = `${labelWide() - 8}px`;
 			if (one.row.parentNode !== body) body.append(one.row);
 			one.canvas.style.width = `${width}px`;
 			one.canvas.style.height = `${tally.strips.HEIGHT}px`;
-			one.row.classList.toggle("faded", Boolean(state.who) && state.who[0] === row.who[0] && state.who !== row.who);
 		});
-		const draw = (_, at) => {
-			const drawing = fit(lines[at].canvas, width, tally.strips.HEIGHT);
-			tally.strips.draw(drawing, all, at, { width, theme });
-			tally.timeAxis.span(drawing, { begin, end, left: 0, width, top: 0, height: tally.strips.HEIGHT, theme, chosen });
-		};
+		const draw = (_, at) => tally.strips.draw(fit(lines[at].canvas, width, tally.strips.HEIGHT), all, at, { width, theme });
 		// What is seen first; the rows further down a moment later.
 		const top = body.getBoundingClientRect().top, seen = matchMedia("print").matches ? all.rows.length : Math.ceil(Math.max(1, innerHeight - top) / tally.strips.HEIGHT);
 		all.rows.slice(0, seen).forEach(draw);
@@ -105,8 +113,6 @@ function create(page) {
 		later = setTimeout(() => {
 			for (let at = seen; at < all.rows.length; at++) draw(null, at);
 		}, 30);
-		more.hidden = all.all <= all.rows.length;
-		more.textContent = `Show ${Math.min(LIMIT * 2, all.all - all.rows.length)} more of ${tally.format.count(all.all)}`;
 		const rows = [[theme.on, "on a CPU"]];
 		if (all.run) rows.push([theme.bar, "runs by switches"]);
 		if (all.taken.some(Boolean)) rows.push([theme.match, "CPU taken by another thread"]);

@@ -131,6 +131,25 @@ def spans(bench: Bench):
 
 
 @case
+def faded(bench: Bench):
+    """while a span is dragged what is outside of it is faded, and the time line and strips are not drawn again"""
+    tab = bench.open("known", "#view=time&strips=thread")
+    tab.run("""(() => { window.drawn = 0; for (const name of ['fill', 'fillRect', 'drawImage', 'clearRect']) { const own = CanvasRenderingContext2D.prototype[name];
+        CanvasRenderingContext2D.prototype[name] = function (...all) { window.drawn++; return own.apply(this, all); }; } })()""")
+    x, y, width, _ = place(tab, ".overview")
+    tab.drag(x - width / 4, y, x + width / 4, y)
+    same(tab.run("window.drawn"), 0, "drawn")
+    for around, over in ((".overview", ".overview canvas"), (".strips", ".strip canvas")):
+        x, y, width, _ = place(tab, over)
+        ends = tab.run(f"[...document.querySelectorAll('{around} .veil')].map((one) => one.getBoundingClientRect()).map(({{ left, right }}) => [left, right])")
+        for found, wanted in zip(sum(ends, []), (x - width / 2, x - width / 4, x + width / 4, x + width / 2)):
+            true(abs(found - wanted) < 2, f"{around}: {ends}, {x} {width}")
+    tab.run("tally.page.store.set({ span: '' })")
+    tab.next_frame()
+    same(tab.run("document.querySelectorAll('.veils:not([hidden])').length"), 0, "faded without a span")
+
+
+@case
 def time_view(bench: Bench):
     """strips choose threads and spans; the heat map chooses spans; markers are listed"""
     tab = bench.open("known", "#view=time&strips=thread")
@@ -431,6 +450,15 @@ def strip_numbers(bench: Bench):
     tab = bench.open("names", "#view=time", width=390, height=844, phone=True)
     same(tab.run("""(() => [...document.querySelectorAll('.strip-name')].filter((one) => { const number = one.querySelector('bdi').lastChild, place = number.getBoundingClientRect();
         return !/^ [0-9]+$/.test(number.textContent) || place.width < 5 || place.right > one.getBoundingClientRect().right; }).length)()"""), 0)
+
+
+@case
+def process_numbers(bench: Bench):
+    """where the name of a process has no room in a table it is cut, and its number is in view"""
+    for view in ("summary", "threads"):
+        tab = bench.open("names", f"#view={view}", width=800, height=700)
+        same(tab.run("""(() => { const all = [...document.querySelectorAll('.tail')]; return [all.length > 5, all.filter((one) => { const place = one.lastChild.getBoundingClientRect();
+            return !/^ [0-9]+$/.test(one.lastChild.textContent) || place.width < 5 || place.right > one.closest('td').getBoundingClientRect().right; }).length]; })()"""), [True, 0], view)
 
 
 @case
