@@ -212,9 +212,11 @@ static void put_percent(struct tally_buf *to, double part)
 		tally_buf_printf(to, part < 0.1 ? "%.1f %%" : "%.0f %%", part * 100);
 }
 
-static const char *thread_name(const struct usage *usage, uint32_t thread)
+static void put_thread(const struct usage *usage, uint32_t thread, struct tally_buf *to)
 {
-	return usage->tables->strings.text[usage->tables->threads[thread].comm];
+	tally_buf_text(to, " (");
+	tally_cell_name(to, usage->tables->strings.text[usage->tables->threads[thread].comm]);
+	tally_buf_printf(to, ", %u)", usage->tables->threads[thread].tid);
 }
 
 /* How many threads have a part of the CPU time that is worth a word. */
@@ -274,9 +276,8 @@ static void put_busy(const struct usage *usage, struct tally_buf *to)
 		tally_page_put_amount(to, usage->ready * NS, true);
 		tally_buf_text(to, " for a CPU though they could run.");
 	} else if (first > BUSY) {
-		tally_buf_text(to, "One thread is busy all the time (");
-		tally_cell_name(to, thread_name(usage, most));
-		tally_buf_printf(to, ", %u)", usage->tables->threads[most].tid);
+		tally_buf_text(to, "One thread is busy all the time");
+		put_thread(usage, most, to);
 		if (used > first + LITTLE)
 			tally_buf_printf(to, ", all together use %.1f of %u CPUs", used,
 					 usage->cpus);
@@ -286,6 +287,12 @@ static void put_busy(const struct usage *usage, struct tally_buf *to)
 				 usage->tables->thread_count);
 		put_most(usage, to);
 		tally_buf_text(to, ": they do not run at the same time.");
+	} else if (used > LITTLE && busy == 1) {
+		tally_buf_text(to, "One thread is busy ");
+		put_percent(to, first);
+		tally_buf_text(to, " of the time");
+		put_thread(usage, most, to);
+		tally_buf_byte(to, '.');
 	} else if (used > LITTLE) {
 		if (usage->cpus == 1)
 			tally_buf_printf(to, "%.1f CPUs are busy on average, most with ", used);

@@ -115,7 +115,7 @@ static void each_rule_has_its_sentence(void **state)
 	     "One thread is busy all the time (t1, 1), all together use 1.5 of 4 CPUs: what it "
 	     "does limits the whole."},
 	    {4, {{1, ON, 18, "f"}}, "The CPUs are little used: 1.8 % of one CPU."},
-	    {1, {{1, ON, 500, "f"}}, "0.5 CPUs are busy on average, most with t1 (100 %)."},
+	    {1, {{1, ON, 500, "f"}}, "One thread is busy 50 % of the time (t1, 1)."},
 	    {4,
 	     {{1, ON, 500, "f"}, {2, ON, 400, "f"}},
 	     "About one CPU is busy, with 2 threads in turn, most with t1 (56 %): they do not run "
@@ -133,7 +133,7 @@ static void each_rule_has_its_sentence(void **state)
 	     "they could run."},
 	    {2,
 	     {{1, ON, 550, "f"}, {1, OFF, 10, "f"}},
-	     "0.6 of 2 CPUs are busy on average, most with t1 (100 %). Others take the CPUs: "
+	     "One thread is busy 55 % of the time (t1, 1). Others take the CPUs: "
 	     "threads waited 440 ms though they could run."},
 	    /* More threads than CPUs wait for each other: others had no more than what is left. */
 	    {2,
