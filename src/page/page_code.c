@@ -22,6 +22,9 @@
 #define LINES_MOST     500U /* of a function in one file, if all between its samples are kept */
 #define TEXT_MOST      400U
 #define SOURCE_MOST    20000U
+/* Bytes of a function without a symbol: a larger one is a part of a binary in which nothing says
+ * where functions begin, and its instructions would take more time than all else of the page. */
+#define NAMELESS_MOST ((uint64_t)1 << 16)
 
 struct making {
 	struct page_tables *tables;
@@ -309,6 +312,12 @@ struct round {
 	struct tally_listing *listings[ROUND]; /* NULL: none */
 };
 
+static bool is_large(const struct making *making, const struct annotated *function)
+{
+	return function->end - function->start > NAMELESS_MOST &&
+	       !tally_session_frame(making->source->session, function->frame).symbol;
+}
+
 static int make_listing(void *context, unsigned worker, size_t piece)
 {
 	struct round *listed = context;
@@ -316,7 +325,7 @@ static int make_listing(void *context, unsigned worker, size_t piece)
 	struct tally_error ignored = {0};
 
 	(void)worker;
-	if (!function_of(listed->making, function))
+	if (!function_of(listed->making, function) || is_large(listed->making, function))
 		return 0;
 	return tally_listing_make(listed->annotation, function, false, &listed->listings[piece],
 				  &ignored) == -ENOMEM

@@ -418,6 +418,24 @@ sentence() {
 	done
 }
 
+@test "18: a large part of a binary in which nothing says where functions begin has no assembly; with symbols it has" {
+	command -v gcc >/dev/null || skip "gcc is not installed: tests/page has known source and assembly"
+	echo 'int main(void) { for (volatile int i = 0; i < 4000; i++) __asm__ volatile(".rept 70000; nop; .endr"); return 0; }' >large.c
+	gcc -O1 -o named large.c
+	gcc -O1 -s -Wl,--build-id=none -o nameless large.c # no other copy has its symbols
+	local name
+	for name in named nameless; do
+		"$TALLY" record -q -F 2000 -e cpu-clock:u -o $name.data ./$name
+		"$TALLY" report --html=$name.html -i $name.data
+	done
+	[ "$(page column named.html code.offset | wc -l)" -gt 1000 ]
+	page run nameless.html <<-'END'
+		texts = page.column("string.text")
+		large = [at for at, name in enumerate(page.column("function.name")) if texts[name].startswith("nameless+0x")]
+		assert large and not [function for function in page.column("code.function") if function in large], large
+	END
+}
+
 @test "18: a difference has the source and assembly of each recording, with its samples" {
 	command -v gcc >/dev/null || skip "gcc is not installed: tests/page has known source and assembly"
 	echo 'volatile long sum; __attribute__((noinline)) void busy(long n) { for (long i = 0; i < n; i++) sum STEP i; } int main(void) { busy(60000000); return 0; }' >busy.c
