@@ -31,7 +31,7 @@
 #define ARGUMENTS 24 /* of record's, at most, before the command's */
 
 struct profile {
-	const char *output, *page, *pids, *frequency, *call_graph;
+	const char *output, *page, *pids, *parents, *frequency, *call_graph;
 	bool system_wide, open, quiet, no_off_cpu, no_source;
 	struct cli_binaries binaries;
 };
@@ -69,6 +69,10 @@ static char **record_arguments(const struct profile *profile, int argc, char **a
 	if (profile->pids) {
 		list[count++] = "-p";
 		list[count++] = (char *)profile->pids;
+	}
+	if (profile->parents) {
+		list[count++] = "--children-of";
+		list[count++] = (char *)profile->parents;
 	}
 	if (at < argc)
 		list[count++] = "--";
@@ -234,13 +238,16 @@ static int run(struct profile *profile, int argc, char **argv, int at)
 
 int cmd_profile(int argc, char **argv)
 {
-	static const char *const forms[] = {"[OPTIONS] [--] COMMAND [ARGUMENTS]",
-					    "[OPTIONS] -p PID,...", "[OPTIONS] -a", NULL};
+	static const char *const forms[] = {
+	    "[OPTIONS] [--] COMMAND [ARGUMENTS]", "[OPTIONS] -p PID,...",
+	    "[OPTIONS] --children-of PID,...", "[OPTIONS] -a", NULL};
 	struct profile profile = {.output = "perf.data", .binaries.inlines = CLI_INLINE_USUAL};
 	const struct cli_option options[] = {
 	    {CLI_GROUP, .help = "What is recorded"},
 	    {CLI_FLAG, 'a', "all-cpus", NULL, "the whole system", .to = &profile.system_wide},
 	    {CLI_STRING, 'p', "pid", "PIDS", "these running processes", .to = &profile.pids},
+	    {CLI_STRING, 0, "children-of", "PIDS", "processes with all their descendants",
+	     .to = &profile.parents},
 	    {CLI_STRING, 'F', "freq", "HZ",
 	     "samples a second; max: as many as the kernel allows (default: 4000)",
 	     .to = &profile.frequency},
@@ -266,7 +273,8 @@ int cmd_profile(int argc, char **argv)
 	    {.kind = CLI_END},
 	};
 	static const struct cli_rule rules[] = {
-	    {"-a", CLI_EXCLUDES, "-p", "-a records the whole system, -p a part of it"},
+	    {"-a", CLI_EXCLUDES, "-p,--children-of",
+	     "-a records the whole system, the others parts of it"},
 	    {NULL},
 	};
 	const struct cli_usage usage = {
@@ -280,7 +288,8 @@ int cmd_profile(int argc, char **argv)
 
 	if (at < 0)
 		return status;
-	if (at >= argc && !profile.pids && !profile.system_wide)
-		return cli_usage_error(&usage, "nothing to profile: give a command, or -p or -a");
+	if (at >= argc && !profile.pids && !profile.parents && !profile.system_wide)
+		return cli_usage_error(
+		    &usage, "nothing to profile: give a command, -p, --children-of or -a");
 	return run(&profile, argc, argv, at);
 }

@@ -287,7 +287,7 @@ static void put_busy(const struct usage *usage, struct tally_buf *to)
 				 usage->tables->thread_count);
 		put_most(usage, to);
 		tally_buf_text(to, ": they do not run at the same time.");
-	} else if (used > LITTLE && busy == 1) {
+	} else if (used > LITTLE && first > used * (1 - WORTH_TIME)) {
 		tally_buf_text(to, "One thread is busy ");
 		put_percent(to, first);
 		tally_buf_text(to, " of the time");

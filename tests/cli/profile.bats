@@ -229,6 +229,19 @@ page_is_right() {
 	[[ $output == *"nothing to profile"* ]]
 }
 
+@test "18: --children-of profiles what a server has started already, as its message says" {
+	sh -c 'while :; do :; done & echo $! >child; wait' &
+	local parent=$!
+	until [ -s child ]; do sleep 0.1; done
+	run --separate-stderr "$TALLY" profile -p "$parent" sleep 0.5
+	run --separate-stderr "$TALLY" profile "$(grep -o -e '--children-of' <<<"$stderr" | head -1)" "$parent" sleep 1
+	kill "$(cat child)"
+	[ "$status" -eq 0 ]
+	grep -qE '^(One thread is busy|Others take the CPUs|Both CPUs|All [0-9]+ CPUs)' <<<"$stderr"
+	page_is_right
+	run -2 "$TALLY" profile -a --children-of 1
+}
+
 @test "18: messages of what record does for others name the command that was typed" {
 	for wrong in '-F abc' '-p no,number' '-o no/such/folder'; do
 		# shellcheck disable=SC2086

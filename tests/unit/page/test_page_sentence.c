@@ -116,6 +116,15 @@ static void each_rule_has_its_sentence(void **state)
 	     "does limits the whole."},
 	    {4, {{1, ON, 18, "f"}}, "The CPUs are little used: 1.8 % of one CPU."},
 	    {1, {{1, ON, 500, "f"}}, "One thread is busy 50 % of the time (t1, 1)."},
+	    /* Of many short processes none has much, and the largest is not the limit. */
+	    {4,
+	     {{1, ON, 60, "f"},
+	      {2, ON, 50, "f"},
+	      {3, ON, 50, "f"},
+	      {4, ON, 50, "f"},
+	      {5, ON, 50, "f"},
+	      {6, ON, 50, "f"}},
+	     "0.3 of 4 CPUs are busy on average, most with t1 (19 %)."},
 	    {4,
 	     {{1, ON, 500, "f"}, {2, ON, 400, "f"}},
 	     "About one CPU is busy, with 2 threads in turn, most with t1 (56 %): they do not run "
