@@ -9,7 +9,7 @@ function changes(page) {
 	let rows = [];
 	const show = (value) => store.now.compare === "share" ? tally.format.percent(value) : page.amount(value, page.unit(store.now), true);
 	const change = (value) => store.now.compare === "share" ? `${tally.format.points(value)} pp` : (value > 0 ? "+" : "") + page.amount(value, page.unit(store.now), true);
-	const say = (row) => rows[row].name ? `renamed to ${rows[row].name}` : rows[row].state || (rows[row].significant ? rows[row].difference > 0 ? "more" : "less" : "within chance");
+	const say = (row) => rows[row].name ? `renamed to ${rows[row].name}` : rows[row].state || (rows[row].significant ? rows[row].difference > 0 ? "more" : "less" : "within the noise");
 	const columns = [
 		{ key: "before", title: "Before", number: true, narrow: true, value: (row) => rows[row].before, text: (row) => show(rows[row].before) },
 		{ key: "after", title: "After", number: true, narrow: true, value: (row) => rows[row].after, text: (row) => show(rows[row].after) },

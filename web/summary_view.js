@@ -23,7 +23,7 @@ function create(page) {
 		}
 		add("Recorded", one.command);
 		add("Host", [one.host, one.kernel && `Linux ${one.kernel}`].filter(Boolean).join(", "));
-		add("CPU", [one.cpu, one.cpus && `${one.cpus} CPUs`].filter(Boolean).join(", "));
+		add("CPU", [one.cpu, one.cpus && `${one.cpus}\u00a0CPUs`].filter(Boolean).join(", "));
 	}
 	add("Duration", tally.format.time((summary.duration || 0) * 1e9));
 	if (summary.start) add("Started", new Date(summary.start * 1000).toISOString().replace("T", " ").replace(/\.\d+Z/, " UTC"));

@@ -39,7 +39,7 @@ def difference(bench: Bench):
     same(sorted(found), sorted(wanted))
     same([row[4] for row in sorted(found)], ["", "", "gone", "", "new"], "what is gone and new")
     text = tab.run("document.querySelector('.panel').innerText")
-    true("gone" in text and "within chance" in text, text)
+    true("gone" in text and "within the noise" in text, text)
 
 
 @case
