@@ -51,7 +51,7 @@ function create(page) {
 		const where = { begin: begin * recording.unit, end: end * recording.unit, left: 0, width, theme };
 		context.fillStyle = theme.line;
 		context.fillRect(0, PLOT, width, 1);
-		tally.timeAxis.draw(context, { ...where, top: PLOT, height: HEIGHT - PLOT });
+		if (recording.sample.count > 0 || recording.summary.duration > 0) tally.timeAxis.draw(context, { ...where, top: PLOT, height: HEIGHT - PLOT });
 		if (markers) tally.markers.draw(context, markers, recording, { begin, end, left: 0, width, top: 0, height: 4, theme });
 	}
 	if (recording.has("marker")) recording.later("marker").then((table) => {

@@ -179,7 +179,7 @@ function show(recording, root) {
 			page.tip.hide();
 			before = state.view;
 		}
-		page.frame.element.hidden = state.view !== "flame" && state.view !== "sandwich";
+		page.frame.element.hidden = recording.sample.count === 0 || state.view !== "flame" && state.view !== "sandwich";
 		view.update(state);
 		overview.update(state);
 	}

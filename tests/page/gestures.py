@@ -462,6 +462,16 @@ def process_numbers(bench: Bench):
 
 
 @case
+def nothing_to_click(bench: Bench):
+    """without samples no frame is said to be clicked, and a recording without a time has no axis"""
+    tab = bench.open("none", "#view=flame")
+    same(tab.run("document.querySelector('.frame').hidden"), True, "the line of the current frame")
+    tab = bench.open("empty")
+    same(tab.run("""(() => { const canvas = document.querySelector('.overview canvas'), { data } = canvas.getContext('2d').getImageData(0, 51, canvas.width, 12);
+        return data.some((one) => one !== 0); })()"""), False, "axis")
+
+
+@case
 def few_lines(bench: Bench):
     """lines of less than a tenth of the time are not called the hottest ones"""
     tab = bench.open("known", "#view=summary")
