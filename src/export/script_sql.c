@@ -8,8 +8,10 @@
 #include "base/fail.h"
 #include "base/map.h"
 #include "base/option_struct.h"
+#include "base/table.h"
 #include "base/text.h"
 #include "resolve/payload_symbols.h"
+#include "resolve/resolver.h"
 #include "export/script_json.h"
 #include "export/script_sql.h"
 #include "export/sql_file.h"
@@ -154,48 +156,62 @@ static int add_frame(struct sql *sql, struct tally_resolver *resolver,
 
 /* The row of the place that an address leads to, which processes at addresses of their own share.
  */
-static int frame_row(struct sql *sql, struct tally_resolver *resolver,
-		     const struct tally_resolved *sample, uint8_t mode, uint64_t address,
-		     uint32_t of, uint32_t nth, uint32_t *ret)
-{
-	struct tally_function_place function;
-	struct tally_located located;
-	int result = tally_resolver_locate(resolver, sample, mode, address, &located);
-	bool added, nameless;
-
-	if (result)
-		return result;
-	*ret = tally_sql_keys_number(&sql->frame_keys, located.place, of, &added);
-	if (!*ret)
-		return -ENOMEM;
-	if (!added)
-		return 0;
-	nameless = located.mapped && located.symbol_start == located.symbol_end &&
-		   tally_resolver_function(resolver, sample, mode, address, &function);
-	return add_frame(sql, resolver, &located, nameless ? &function : NULL, of, nth);
-}
-
 int tally_sql_row_of(struct sql *sql, struct tally_resolver *resolver,
 		     const struct tally_resolved *sample, uint8_t mode, uint64_t address,
 		     uint32_t frame, uint32_t nth, uint32_t *ret)
 {
-	uint32_t *row = frame ? tally_sql_keys_put(&sql->address_keys, address, frame) : NULL;
-	int result = row ? 0 : -ENOMEM;
+	struct tally_function_place function;
+	struct tally_located located;
+	bool added, nameless;
+	uint64_t place;
+	int result =
+	    frame ? tally_resolver_place_of(resolver, sample, mode, address, &place) : -ENOMEM;
 
-	if (row && !*row)
-		result = frame_row(sql, resolver, sample, mode, address, frame, nth, row);
-	if (!result)
-		*ret = *row;
-	return result;
+	if (result)
+		return result;
+	*ret = tally_sql_keys_number(&sql->frame_keys, place, frame, &added);
+	if (!*ret)
+		return -ENOMEM;
+	if (!added)
+		return 0;
+	result = tally_resolver_locate(resolver, sample, mode, address, &located);
+	if (result)
+		return result;
+	nameless = located.mapped && located.symbol_start == located.symbol_end &&
+		   tally_resolver_function(resolver, sample, mode, address, &function);
+	return add_frame(sql, resolver, &located, nameless ? &function : NULL, frame, nth);
+}
+
+static struct address_row *address_row(const struct sql *sql, uint64_t address, uint32_t era)
+{
+	return &sql->address_rows[hash_mix(hash_u64(address), era) % ADDRESSES_SEEN];
+}
+
+void tally_sql_frame_fetch(const struct sql *sql, const struct tally_resolved *sample, uint8_t mode,
+			   uint64_t address)
+{
+	uint32_t era = resolver_era(sample, resolver_cpumode(mode, address));
+
+	__builtin_prefetch(address_row(sql, address, era));
 }
 
 int tally_sql_frame_of(struct sql *sql, struct tally_resolver *resolver,
 		       const struct tally_resolved *sample, uint8_t mode, uint64_t address,
 		       uint32_t *ret)
 {
-	uint32_t frame = tally_resolver_frame(resolver, sample, mode, address);
+	uint32_t era = resolver_era(sample, resolver_cpumode(mode, address)), frame;
+	struct address_row *seen = address_row(sql, address, era);
+	int result;
 
-	return tally_sql_row_of(sql, resolver, sample, mode, address, frame, 0, ret);
+	if (seen->row && seen->address == address && seen->era == era) {
+		*ret = seen->row;
+		return 0;
+	}
+	frame = tally_resolver_frame(resolver, sample, mode, address);
+	result = tally_sql_row_of(sql, resolver, sample, mode, address, frame, 0, ret);
+	if (!result)
+		*seen = (struct address_row){.address = address, .era = era, .row = *ret};
+	return result;
 }
 
 /* --- samples --- */
@@ -294,16 +310,13 @@ static int take_sample(struct sql *sql, struct tally_resolver *resolver,
 {
 	const struct tally_sample *sample = &resolved->sample;
 	const struct tally_attr *attr = &tally_data_event(sql->data, resolved->event)->attr;
-	uint32_t thread, frame = 0, addr_frame = 0;
-	uint64_t chain = 0;
+	uint32_t thread, addr_frame = 0;
+	struct sql_stack stack = {0};
 	int result = thread_of(sql, resolved, &thread);
 
 	sql->number++;
-	if (!result && sample->present & PERF_SAMPLE_IP)
-		result = tally_sql_frame_of(sql, resolver, resolved, resolved->cpumode, sample->ip,
-					    &frame);
-	if (!result && sample->present & PERF_SAMPLE_CALLCHAIN)
-		result = tally_sql_chain_of(sql, resolver, resolved, &chain);
+	if (!result)
+		result = tally_sql_stack_of(sql, resolver, resolved, &stack);
 	if (!result && sample->present & PERF_SAMPLE_ADDR && sample->addr)
 		result =
 		    tally_sql_frame_of(sql, resolver, resolved, PERF_RECORD_MISC_CPUMODE_UNKNOWN,
@@ -316,10 +329,10 @@ static int take_sample(struct sql *sql, struct tally_resolver *resolver,
 	/* What perf counts a sample for that does not say. */
 	tally_sql_set(sql->samples, SQL_SAMPLE_PERIOD,
 		      sample->present & PERF_SAMPLE_PERIOD ? sample->period : attr->sample_period);
-	if (frame)
-		tally_sql_set(sql->samples, SQL_SAMPLE_FRAME, frame);
-	if (chain)
-		tally_sql_set(sql->samples, SQL_SAMPLE_CALLCHAIN, chain);
+	if (stack.frame)
+		tally_sql_set(sql->samples, SQL_SAMPLE_FRAME, stack.frame);
+	if (stack.chain)
+		tally_sql_set(sql->samples, SQL_SAMPLE_CALLCHAIN, stack.chain);
 	if (addr_frame)
 		tally_sql_set(sql->samples, SQL_SAMPLE_ADDR_FRAME, addr_frame);
 	set_numbers(sql, sample);
@@ -583,16 +596,17 @@ static int ask(void *context)
 static void free_keys(struct sql *sql)
 {
 	tally_sql_keys_done(&sql->thread_keys);
-	tally_sql_keys_done(&sql->address_keys);
 	tally_sql_keys_done(&sql->frame_keys);
 	tally_sql_keys_done(&sql->chain_keys);
 	tally_map_done(&sql->known);
 	free(sql->chain_frames);
 	free(sql->last);
 	free(sql->seen);
+	free(sql->address_rows);
 	sql->chain_frames = NULL;
 	sql->last = NULL;
 	sql->seen = NULL;
+	sql->address_rows = NULL;
 }
 
 static int fill(struct sql *sql)
@@ -610,6 +624,10 @@ static int fill(struct sql *sql)
 	};
 	int result = prepare(sql);
 
+	sql->address_rows = table_new(ADDRESSES_SEEN, sizeof(*sql->address_rows));
+	sql->seen = table_new(STACKS_SEEN, sizeof(*sql->seen));
+	if (!sql->address_rows || !sql->seen)
+		result = -ENOMEM;
 	tally_sql_file_watch(sql->file, ask, sql);
 	if (!result)
 		result = read_formats(sql);

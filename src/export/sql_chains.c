@@ -109,6 +109,7 @@ static int walk_run(struct sql *sql, struct tally_resolver *resolver,
 		    uint64_t until, uint32_t *walked, struct chain_end *at)
 {
 	const uint64_t *words = sample->sample.callchain;
+	uint64_t fetched = until;
 
 	for (uint64_t i = until; i-- > from; ++*walked) {
 		bool unwound = sample->unwound && i >= sample->unwound;
@@ -117,6 +118,9 @@ static int walk_run(struct sql *sql, struct tally_resolver *resolver,
 
 		if (is_as_before(sql, *walked, words[i], kind, at))
 			continue;
+		/* Their rows are far from each other: the processor waits for all at once. */
+		for (; !unwound && fetched > from; fetched--)
+			tally_sql_frame_fetch(sql, sample, mode, words[fetched - 1]);
 		result = unwound ? step_unwound(sql, resolver, sample, words[i], at)
 				 : step(sql, resolver, sample, mode, words[i], at);
 		if (!result)
@@ -128,7 +132,7 @@ static int walk_run(struct sql *sql, struct tally_resolver *resolver,
 }
 
 static int walk_chain(struct sql *sql, struct tally_resolver *resolver,
-		      const struct tally_resolved *sample, uint64_t *ret)
+		      const struct tally_resolved *sample, uint32_t *ret)
 {
 	uint64_t until = sample->sample.callchain_nr;
 	struct chain_end at = {0};
@@ -154,31 +158,38 @@ static int walk_chain(struct sql *sql, struct tally_resolver *resolver,
 			result = walk_run(sql, resolver, sample, mode, from, until, &walked, &at);
 		until = from ? from - 1 : 0;
 	}
-	*ret = at.node;
+	*ret = (uint32_t)at.node;
 	return result;
 }
 
-#define SEEN (1U << 20)
-
-int tally_sql_chain_of(struct sql *sql, struct tally_resolver *resolver,
-		       const struct tally_resolved *sample, uint64_t *ret)
+int tally_sql_stack_of(struct sql *sql, struct tally_resolver *resolver,
+		       const struct tally_resolved *sample, struct sql_stack *ret)
 {
-	uint64_t hash =
-	    resolved_chain_hash(sample, (uint64_t)sample->unwound << 8 | sample->cpumode);
-	struct chain_seen *seen;
-	int result;
+	uint64_t more = (uint64_t)sample->unwound << 8 | sample->cpumode, ip = sample->sample.ip;
+	bool has_ip = sample->sample.present & PERF_SAMPLE_IP;
+	struct stack_seen *seen;
+	int result = 0;
 
-	if (!sql->seen)
-		sql->seen = calloc(SEEN, sizeof(*sql->seen));
-	if (!sql->seen)
-		return -ENOMEM;
-	seen = &sql->seen[hash % SEEN];
-	if (seen->hash == hash) {
-		*ret = seen->node;
+	if (has_ip) {
+		tally_sql_frame_fetch(sql, sample, sample->cpumode, ip);
+		more = hash_mix(more, ip);
+	}
+	if (!(sample->sample.present & PERF_SAMPLE_CALLCHAIN))
+		return has_ip ? tally_sql_frame_of(sql, resolver, sample, sample->cpumode, ip,
+						   &ret->frame)
+			      : 0;
+	more = resolved_chain_hash(sample, more);
+	seen = &sql->seen[more % STACKS_SEEN];
+	if (seen->hash == more) {
+		*ret = seen->stack;
 		return 0;
 	}
-	result = walk_chain(sql, resolver, sample, ret);
+	if (has_ip)
+		result =
+		    tally_sql_frame_of(sql, resolver, sample, sample->cpumode, ip, &ret->frame);
 	if (!result)
-		*seen = (struct chain_seen){.hash = hash, .node = *ret};
+		result = walk_chain(sql, resolver, sample, &ret->chain);
+	if (!result)
+		*seen = (struct stack_seen){.hash = more, .stack = *ret};
 	return result;
 }

@@ -17,10 +17,23 @@ struct chain_word {
 	uint8_t mode;
 };
 
-/* Where a chain that was met lately led to, by a hash of its words. */
-struct chain_seen {
+/* Rows of a sample: its place, and the innermost one of its call chain; 0: it has none. */
+struct sql_stack {
+	uint32_t frame, chain;
+};
+
+/* Those of samples that were met lately, by a hash of the address and the chain. */
+#define STACKS_SEEN (1U << 20)
+struct stack_seen {
 	uint64_t hash; /* 0: none */
-	uint64_t node;
+	struct sql_stack stack;
+};
+
+/* The frame's row that an address led to in an era of its process, or of the kernel. */
+#define ADDRESSES_SEEN (1U << 20)
+struct address_row {
+	uint64_t address;
+	uint32_t era, row; /* row 0: none */
 };
 
 struct sql {
@@ -31,9 +44,8 @@ struct sql {
 	struct tally_sql_file *file;
 	struct tally_sql_insert *meta, *events, *threads, *images, *symbols, *frames, *chains,
 	    *samples, *branches, *lost, *records;
-	struct tally_sql_keys thread_keys;  /* pid and tid, comm */
-	struct tally_sql_keys address_keys; /* address, frame of the session: the frame's row */
-	struct tally_sql_keys frame_keys;   /* place, frame of the session */
+	struct tally_sql_keys thread_keys; /* pid and tid, comm */
+	struct tally_sql_keys frame_keys;  /* place, frame of the session */
 	/* Most rows of chains are called by the row before.  Only the others have keys. */
 	struct tally_sql_keys chain_keys; /* caller, frame */
 	uint32_t *chain_frames;           /* by row: its frame if the row before calls it, else 0 */
@@ -43,10 +55,11 @@ struct sql {
 	struct chain_word *last;
 	uint32_t last_count, last_room, last_era, last_kernel_era;
 	const struct tally_space *last_space;
-	struct chain_seen *seen;
-	struct tally_map known;         /* images and symbols that have their row */
-	uint64_t number;                /* of records so far */
-	struct tally_trace_text *trace; /* NULL: no tracepoints */
+	struct stack_seen *seen;          /* STACKS_SEEN */
+	struct address_row *address_rows; /* ADDRESSES_SEEN */
+	struct tally_map known;           /* images and symbols that have their row */
+	uint64_t number;                  /* of records so far */
+	struct tally_trace_text *trace;   /* NULL: no tracepoints */
 	struct tally_buf text, other;
 	tally_sql_choose_fn choose; /* NULL: all samples */
 	void *context;
@@ -61,8 +74,11 @@ int tally_sql_frame_of(struct sql *sql, struct tally_resolver *resolver,
 int tally_sql_row_of(struct sql *sql, struct tally_resolver *resolver,
 		     const struct tally_resolved *sample, uint8_t mode, uint64_t address,
 		     uint32_t frame, uint32_t nth, uint32_t *ret);
-/* The number of the innermost row of a sample's call chain; 0: it has none.  0 or -errno. */
-int tally_sql_chain_of(struct sql *sql, struct tally_resolver *resolver,
-		       const struct tally_resolved *sample, uint64_t *ret);
+/* Fetches what tally_sql_frame_of() looks at first. */
+void tally_sql_frame_fetch(const struct sql *sql, const struct tally_resolved *sample, uint8_t mode,
+			   uint64_t address);
+/* A sample's rows.  0 or -errno. */
+int tally_sql_stack_of(struct sql *sql, struct tally_resolver *resolver,
+		       const struct tally_resolved *sample, struct sql_stack *ret);
 
 #endif
