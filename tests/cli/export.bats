@@ -89,11 +89,33 @@ agree_with_others() { # recording
 	[ "$status" -eq 0 ]
 }
 
-@test "go's pprof and callgrind_annotate have the report's sums, too, of a recording with names" {
-	"$TALLY" record -q -N -e cpu-clock -F 4000 -g -o own.data -- python3 -c 'import json; [json.loads(json.dumps(list(range(20000)))) for _ in range(20)]'
-	agree_with_others own.data
-	"$TALLY" record -q -N -e cpu-clock -F 4000 -g -o own2.data -- "$TALLY" report -s symbol,pid own.data >text
-	agree_with_others own2.data
+# Records a real program as a process with a hostile name; arguments: recording, program, its arguments.
+record_named() {
+	local file="$1" hostile='ev;l"<b>\$'
+	ln -sf "$(readlink -f "$(command -v "$2")")" "$hostile"
+	shift 2
+	"$TALLY" record -q -N -e cpu-clock -F 4000 -g -o "$file" -- "./$hostile" "$@" >/dev/null
+}
+
+@test "ten recordings of programs with names and a hostile one have the report's sums in every format, in go's pprof and callgrind_annotate, too" {
+	seq 60000 >numbers
+	{ for i in $(seq 60); do echo "int f$i(int a) { for (int i = 0; i < a; i++) a += i * $i ^ a; return a; }"; done; } >many.c
+	record_named n1.data "$(python3 -c 'import sys; print(sys.executable)')" -c 'import json; [json.loads(json.dumps(list(range(20000)))) for _ in range(20)]'
+	record_named n2.data perl -e 'my %h; $h{$_ % 500} .= chr(65 + $_ % 26) for 1 .. 100000; print sort { length $h{$a} <=> length $h{$b} } keys %h'
+	record_named n3.data bash -c 'i=0; while [ $i -lt 10000 ]; do i=$((i + 1)); a[$((i % 100))]=x$i; done'
+	record_named n4.data xz -k -c numbers
+	record_named n5.data zstd -q -c -19 numbers
+	record_named n6.data sqlite3 :memory: 'WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 200000) SELECT sum(length(hex(n * n))) FROM c'
+	record_named n7.data jq -n '[range(60000) | tostring] | sort | length'
+	record_named n8.data "$(gcc -print-prog-name=cc1)" -quiet -O2 many.c -o many.s
+	record_named n9.data sort -R numbers
+	record_named n10.data "$TALLY" report -s symbol,pid n1.data
+	for number in $(seq 10); do
+		agree_with_others "n$number.data"
+		grep -qF '"ev;l\"<b>\\$' <("$TALLY" report -s comm --json "n$number.data")
+		[[ $output =~ pprof:\ ([0-9]+)\ functions\ are\ equal ]]
+		[ "${BASH_REMATCH[1]}" -ge 5 ]
+	done
 	agree_with_others made.data
 }
 

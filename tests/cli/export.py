@@ -322,11 +322,12 @@ def compare(form, path, report):
     for row in rows:
         name = tidied(row["symbol"]) if form == "folded" else row["symbol"]
         name = name.replace(";", ":") if form == "csv" else name
-        entry = known.setdefault(name, [0, 0.0])
+        entry = known.setdefault(name, [0, 0.0, 0.0])
         entry[0] += row["period"]
         entry[1] += row.get("overhead_children", 0)
+        entry[2] = max(entry[2], row.get("overhead_children", 0))
     total = sum(event["period_passed"] for event in events)
-    nameless = total - sum(own for own, _ in known.values())
+    nameless = total - sum(own for own, _, _ in known.values())
     others = sum(value[0] for name, value in made.items() if name not in known)
     if nameless != others:
         wrong.append(f"without a name: {others}, in the report {nameless}")
@@ -336,7 +337,8 @@ def compare(form, path, report):
         if own != known[name][0]:
             wrong.append(f"{name}: {own}, in the report {known[name][0]}")
         share = 100 * all_of_it / total if total else 0
-        if chains and not form.startswith("callgrind") and abs(share - known[name][1]) > 0.01:
+        # Functions of one name may call each other: together they have less than the sum of their rows then.
+        if chains and not form.startswith("callgrind") and not known[name][2] - 0.01 <= share <= known[name][1] + 0.01:
             wrong.append(f"{name}: {share:.4f} % with callees, in the report {known[name][1]} %")
     print("\n".join(wrong) if wrong else f"{len(order)} functions are equal, and {nameless} without a name")
     return 1 if wrong or not total else 0

@@ -115,11 +115,13 @@ for line in sys.stdin:
 	readers
 	for options in "" "-c prog" "--time 20%-60%"; do
 		rm -rf out
+		with=(hyparquet duckdb)
+		[ -n "$options" ] || with+=(wasm chdb)
 		# shellcheck disable=SC2086 # words
 		"$TALLY" report -s symbol --json --no-inline --percentage relative $options made.data >report.json
 		# shellcheck disable=SC2086
 		"$TALLY" export --to parquet --no-inline $options out made.data
-		for reader in hyparquet duckdb; do
+		for reader in "${with[@]}"; do
 			node "$READ" "$PACKAGES" stacks "$reader" out >stacks
 			run -0 python3 "$SUMS" compare rows stacks report.json
 			[[ $output = *" functions are equal, and "* ]]

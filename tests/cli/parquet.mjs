@@ -37,11 +37,14 @@ async function duckdb() {
 	}
 }
 
+let session // it allows one in a process
+
 async function chdb() {
 	const { Session } = await load('chdb')
-	const session = new Session()
-	const close = () => session.cleanup?.()
-	process.on('exit', close)
+	if (!session) {
+		session = new Session()
+		process.on('exit', () => session.cleanup?.())
+	}
 	return async (sql) => {
 		const text = session.query(sql, 'JSONEachRow')
 		return String(text).split('\n').filter(Boolean).map((line) => JSON.parse(line))
