@@ -72,6 +72,15 @@ enum tally_feature {
 	 * size of what follows, four strings (name, host, release of its kernel, command line), u64
 	 * that was added to its times, u64 samples, and what later versions add. */
 	TALLY_FEATURE_RECORDINGS,
+	/* OpenHarmony's hiperf, whose own sections begin with the same number as Tally's: a
+	 * recording of it has RECORD_TIME, which Tally never writes. */
+	TALLY_FEATURE_HIPERF_SYMBOLS = 192,
+	TALLY_FEATURE_HIPERF_WORKLOAD,
+	TALLY_FEATURE_HIPERF_RECORD_TIME,
+	TALLY_FEATURE_HIPERF_CPU_OFF,
+	TALLY_FEATURE_HIPERF_DEVHOST,
+	TALLY_FEATURE_HIPERF_STACK_TABLE, /* the call chains of all samples, each once */
+	TALLY_FEATURE_HIPERF_ADD_COUNTER,
 };
 
 /* One of the recordings that were merged to a file, by its number n.
@@ -283,7 +292,13 @@ struct tally_data_info {
 	struct tally_data_pairs meta_info;
 	const struct tally_data_file *files;
 	size_t file_count;
+
+	bool hiperf; /* sections from number 192 on are those of OpenHarmony's hiperf */
 };
+
+/* tally_feature_name() of one recording: what a number from 192 on means depends on who wrote it.
+ */
+const char *tally_data_feature_name(const struct tally_data_info *info, unsigned feature);
 
 /* How many calls the processor of the recording keeps in its registers (LBR), as its PMU's
  * capability "branches" says; 0: the recording does not say.  Source: intel_pmu_init() of

@@ -114,8 +114,8 @@ static int find_first(struct tally_data *data, struct tally_error *error)
 		return add_window(data, error);
 	if (region->start >= region->end && !data->part_count)
 		return 0;
-	if (data->part_count || data->swapped || data->flat_needed || region->start % 8 ||
-	    is_compressed(data))
+	if (data->part_count || data->swapped || data->flat_needed || data->stack_table ||
+	    region->start % 8 || is_compressed(data))
 		return add_flat(data, region->start, error);
 	return insert_block(data, 0, raw_block(data, region->start, region->end))
 		   ? fail_memory(data, error)

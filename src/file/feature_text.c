@@ -109,3 +109,18 @@ const char *tally_feature_name(unsigned feature)
 		return simpleperf[feature - TALLY_FEATURE_SIMPLEPERF_FILE];
 	return NULL;
 }
+
+const char *tally_data_feature_name(const struct tally_data_info *info, unsigned feature)
+{
+	/* Source: the sections of hiperf's perf_file_format.h. */
+	static const char *const hiperf[] = {
+	    "SYMBOLS", "WORKLOAD",    "RECORD_TIME", "CPU_OFF",
+	    "DEVHOST", "STACK_TABLE", "ADD_COUNTER",
+	};
+
+	if (!info->hiperf || feature < TALLY_FEATURE_HIPERF_SYMBOLS)
+		return tally_feature_name(feature);
+	return feature <= TALLY_FEATURE_HIPERF_ADD_COUNTER
+		   ? hiperf[feature - TALLY_FEATURE_HIPERF_SYMBOLS]
+		   : NULL;
+}

@@ -31,11 +31,23 @@ static int read_one_string(struct tally_data *data, struct file_cursor *cursor, 
 	return 0;
 }
 
+/* hiperf writes it as one string. */
+static int read_hiperf_cmdline(struct tally_data *data, struct file_cursor *cursor)
+{
+	const char **line = feature_list(data, const char *, 1);
+	int code = line ? read_one_string(data, cursor, line) : -ENOMEM;
+
+	if (code || cursor->failed)
+		return code;
+	data->info.cmdline = line;
+	data->info.cmdline_count = 1;
+	return 0;
+}
+
 static int read_cmdline(struct tally_data *data, struct file_cursor *cursor)
 {
 	struct tally_data_strings words = {0};
 	int code = tally_feature_strings(data, cursor, &words);
-
 	data->info.cmdline = words.text;
 	data->info.cmdline_count = words.count;
 	return code;
@@ -148,6 +160,8 @@ static int read_feature(struct tally_data *data, unsigned feature, struct file_c
 {
 	struct tally_data_info *info = &data->info;
 
+	if (info->hiperf && feature >= TALLY_FEATURE_HIPERF_SYMBOLS)
+		return 0;
 	switch (feature) {
 	case FEATURE_BUILD_ID:
 		return tally_feature_build_ids(data, cursor);
@@ -164,7 +178,8 @@ static int read_feature(struct tally_data *data, unsigned feature, struct file_c
 	case FEATURE_CPUID:
 		return read_one_string(data, cursor, &info->cpuid);
 	case FEATURE_CMDLINE:
-		return read_cmdline(data, cursor);
+		return info->hiperf ? read_hiperf_cmdline(data, cursor)
+				    : read_cmdline(data, cursor);
 	case FEATURE_EVENT_DESC:
 		return tally_feature_event_desc(data, cursor);
 	case FEATURE_CPU_TOPOLOGY:
@@ -220,6 +235,7 @@ static void read_file_facts(struct tally_data *data)
 	info->data_offset = data->data.offset;
 	info->data_size = data->data.size;
 	memcpy(info->features, data->features, sizeof(data->features));
+	info->hiperf = file_has_feature(data, TALLY_FEATURE_HIPERF_RECORD_TIME);
 }
 
 static int name_events(struct tally_data *data)

@@ -13,6 +13,7 @@
 #include "base/option_struct.h"
 #include "base/table.h"
 #include "file/extent.h"
+#include "file/stack_table.h"
 #include "tar/inflate.h"
 
 /* Bytes of one file that are read in one turn. */
@@ -74,6 +75,61 @@ static int to_native(const struct tally_data *data, uint8_t *bytes, uint32_t typ
 				 NULL);
 }
 
+/* What records of so many bytes may expand to. */
+static uint64_t expand_most(const struct tally_data *data, uint64_t bytes)
+{
+	return data->options.expand_most ? data->options.expand_most
+					 : EXPAND_FREE + bytes * EXPAND_RATIO;
+}
+
+/* A sample with the number of its stack, to the spool with its call chain: 1, 0 for other records,
+ * -errno. */
+static int copy_unfolded(struct source *source, const struct file_region *region, uint64_t at,
+			 const struct file_record_header *header)
+{
+	struct file_spool *spool = source->flat->spool;
+	struct tally_data *data = source->data;
+	const struct tally_record record = {
+	    .bytes = region->bytes + at,
+	    .type = header->type,
+	    .misc = header->misc,
+	    .size = header->size,
+	};
+	uint64_t most;
+	bool whole;
+	size_t size;
+	int code;
+
+	if (!data->stack_table || header->type != PERF_RECORD_SAMPLE)
+		return 0;
+	if (tally_buf_reserve(&source->copy, UINT16_MAX + 1))
+		return -ENOMEM;
+	size = tally_stack_table_unfold(data, &record, source->copy.data, &whole);
+	if (!size)
+		return 0;
+	if (!whole)
+		tally_file_damage(data, at, 0,
+				  "%sthe call chain of the sample at byte %llu is not in the table "
+				  "of stacks",
+				  region->name, file_region_place(region, at));
+	source->flat->folded_bytes += header->size;
+	source->flat->unfolded_bytes += size;
+	most = expand_most(data, source->flat->folded_bytes);
+	if (source->flat->unfolded_bytes > most) {
+		source->flat->unfolded_bytes -= size;
+		tally_file_damage(data, at, header->size,
+				  "%sits call chains expand to more than %llu MB from byte %llu "
+				  "on; --max-expand=MB reads more",
+				  region->name, (unsigned long long)(most / 1000000),
+				  file_region_place(region, at));
+		return 1;
+	}
+	code = note_place(source, region, at);
+	if (!code)
+		code = tally_spool_add(spool, source->copy.data, size);
+	return code ? code : 1;
+}
+
 /* A whole record of the region to the spool. */
 static int copy_record(struct source *source, const struct file_region *region, uint64_t at,
 		       const struct file_record_header *header)
@@ -83,8 +139,10 @@ static int copy_record(struct source *source, const struct file_region *region, 
 	const uint8_t *bytes = region->bytes + at;
 	uint64_t padded = align_up(header->size, 8);
 	uint8_t *copy;
-	int code;
+	int code = copy_unfolded(source, region, at, header);
 
+	if (code)
+		return code < 0 ? code : 0;
 	if (padded == header->size && !data->swapped) {
 		code = note_place(source, region, at);
 		return code ? code : tally_spool_add(spool, bytes, (size_t)header->extent);
@@ -166,12 +224,6 @@ struct decoding {
 	bool too_much;
 };
 
-static uint64_t expand_most(const struct tally_data *data, const struct tally_data_packed *packed)
-{
-	return data->options.expand_most ? data->options.expand_most
-					 : EXPAND_FREE + packed->bytes_in * EXPAND_RATIO;
-}
-
 static int take_decoded(void *context, const uint8_t *bytes, size_t size)
 {
 	struct decoding *decoding = context;
@@ -179,7 +231,7 @@ static int take_decoded(void *context, const uint8_t *bytes, size_t size)
 	struct tally_data_packed *packed = &source->flat->packed;
 
 	packed->bytes_out += size;
-	if (packed->bytes_out > expand_most(source->data, packed)) {
+	if (packed->bytes_out > expand_most(source->data, packed->bytes_in)) {
 		decoding->too_much = true;
 		return -EFBIG;
 	}
@@ -230,7 +282,8 @@ static int copy_packed(struct source *source, uint64_t at, const struct file_rec
 		    "%sits compressed records expand to more than %llu MB from byte %llu "
 		    "on; --max-expand=MB reads more",
 		    region->name,
-		    (unsigned long long)(expand_most(data, &source->flat->packed) / 1000000),
+		    (unsigned long long)(expand_most(data, source->flat->packed.bytes_in) /
+					 1000000),
 		    (unsigned long long)at);
 	else if (!source->broken)
 		tally_file_damage(data, at, 0,
@@ -274,6 +327,7 @@ static bool believed(const struct source *source, const struct file_record_heade
 	    !tally_file_goes_on(source->data, region, source->at + header->size))
 		return false;
 	return source->data->swapped || tally_file_trusts(source->data, &record) ||
+	       tally_stack_table_numbers(source->data, &record) ||
 	       tally_file_ends_at(source->data, region, source->at, source->at + header->extent);
 }
 

@@ -22,6 +22,7 @@ struct file_flat {
 	size_t place_count, place_room;
 	uint64_t source_bytes; /* of the records so far, for the sizes below */
 	struct tally_data_packed packed;
+	uint64_t folded_bytes, unfolded_bytes; /* of samples with stacks in a table */
 };
 
 /* Makes data->flat from all records of the file from `from` on, and from the parts of a directory.

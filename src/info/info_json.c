@@ -29,8 +29,8 @@ static void add_file(struct json *json, const struct tally_data *data,
 	for (unsigned feature = 1; feature < 256; feature++) {
 		if (!facts_has(info, feature))
 			continue;
-		if (tally_feature_name(feature))
-			json_text(json, tally_feature_name(feature));
+		if (tally_data_feature_name(info, feature))
+			json_text(json, tally_data_feature_name(info, feature));
 		else
 			json_u64(json, feature);
 	}

@@ -278,7 +278,7 @@ static void add_contents(struct tally_buf *to, const struct tally_data_info *inf
 
 	label(to, "Knows");
 	for (unsigned feature = 1; feature < 256; feature++) {
-		const char *name = tally_feature_name(feature);
+		const char *name = tally_data_feature_name(info, feature);
 
 		if (!facts_has(info, feature))
 			continue;
