@@ -138,8 +138,11 @@ static int feed_fork(struct tally_process_table *table, const struct tally_body 
 {
 	const struct tally_record_task *task = &body->task;
 	const struct tally_timeline_entry *name = tally_timeline_newest(&table->comms, task->ptid);
+	bool known = name && name->value != NAME_UNKNOWN;
 
-	if (tally_timeline_add(&table->comms, task->tid, time, name ? name->value : NAME_UNKNOWN))
+	/* Without a name, only to end that of an earlier thread: its own first one begins later. */
+	if ((known || tally_timeline_newest(&table->comms, task->tid)) &&
+	    tally_timeline_add(&table->comms, task->tid, time, known ? name->value : NAME_UNKNOWN))
 		return -ENOMEM;
 	if (task->pid == task->ppid)
 		return 0; /* a thread: it has its process's space */
@@ -245,6 +248,13 @@ static int row_begin(struct tally_process_table *table, const struct tally_body 
 	return 1;
 }
 
+/* The offset of code in its file: the vDSO is a whole file, for which old kernels (4.1) wrote the
+ * address that it was mapped at. */
+static uint64_t offset_of(const char *filename, uint64_t pgoff)
+{
+	return strcmp(filename, "[vdso]") ? pgoff : 0;
+}
+
 static int feed_mmap(struct tally_process_table *table, const struct tally_body *body,
 		     uint64_t time)
 {
@@ -255,7 +265,7 @@ static int feed_mmap(struct tally_process_table *table, const struct tally_body 
 	if (taken <= 0)
 		return taken;
 	row.mapping.start = mmap->addr;
-	row.mapping.pgoff = mmap->pgoff;
+	row.mapping.pgoff = offset_of(mmap->filename, mmap->pgoff);
 	row.mapping.prot = body->misc & MISC_MMAP_DATA ? 0 : PROT_EXEC;
 	return row_add(table, &row, mmap->len, &(struct tally_mapped_file){0}, mmap->filename);
 }
@@ -276,7 +286,7 @@ static int feed_mmap2(struct tally_process_table *table, const struct tally_body
 	if (taken <= 0)
 		return taken;
 	row.mapping.start = mmap->addr;
-	row.mapping.pgoff = mmap->pgoff;
+	row.mapping.pgoff = offset_of(mmap->filename, mmap->pgoff);
 	row.mapping.prot = mmap->prot;
 	/* A writer without protection wrote 0. */
 	if (!mmap->prot && !(body->misc & MISC_MMAP_DATA))

@@ -252,3 +252,11 @@ END
 	[ "$output" = "" ]
 	[ "$stderr" = "tally script: 0 of $total samples match all filters together" ]
 }
+
+@test "the offset of the vDSO is 0, whatever old kernels wrote" {
+	printf '%s\n' 'comm 7 prog' 'map 7 7ffdd3de9000 2000 7ffdd3de9000 [vdso]' 'sample 7 7ffdd3de993c user 7ffdd3de993c 7ffdd3de9e41' |
+		python3 "$BATS_TEST_DIRNAME/recording.py" vdso.data chains
+	run -0 "$TALLY" script -i vdso.data -F ip,dso
+	[ "${lines[0]}" = $'\t             93c ([vdso])' ]
+	[ "${lines[1]}" = $'\t             e41 ([vdso])' ]
+}

@@ -54,8 +54,11 @@ static void names_never_recorded(void **state)
 
 	assert_string_equal(comm_at(table, 0, 5), "swapper");
 	assert_string_equal(comm_at(table, 60, 15), ":60");
-	/* As in perf, whose thread is renamed with all that was already counted for it. */
-	assert_string_equal(comm_at(table, 70, 25), "named");
+	/* As in perf: script has no name yet, and report counts under the name that comes. */
+	assert_string_equal(comm_at(table, 70, 25), ":70");
+	id = tally_process_counted_comm(table, 70, tally_process_comm(table, 70, 70, 25));
+	assert_string_equal(tally_process_string(table, id), "named");
+	assert_string_equal(comm_at(table, 70, 30), "named");
 	id = tally_process_comm(table, 4711, 4711, 5);
 	assert_string_equal(tally_process_string(table, id), ":4711");
 	assert_int_equal(tally_process_comm(table, 1, 4711, 99), id);
