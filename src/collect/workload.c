@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "base/fail.h"
 #include "base/fs.h"
+#include "collect/workload_similar.h"
 
 int tally_workload_hold(char *const *command, bool to_stderr, struct tally_workload *ret,
 			struct tally_error *error)
@@ -103,6 +104,10 @@ static int explain_missing(const char *name, struct tally_error *error)
 				  "cannot run '%s': no such program in PATH, but there is one in "
 				  "this folder: write ./%s",
 				  name, name);
+	if (tally_workload_similar(name, here))
+		return tally_fail(error, -ENOENT, -1,
+				  "cannot run '%s': no such program in PATH (did you mean %s?)",
+				  name, here);
 	return tally_fail(error, -ENOENT, -1, "cannot run '%s': no such program in PATH", name);
 }
 

@@ -188,6 +188,10 @@ int tally_recorder_new(const struct tally_recorder_options *options, struct tall
 	/* The child first: it inherits the limits and priority as they are now, and no descriptors.
 	 */
 	if (recorder->options.command) {
+		/* The start fails for one that does not exist; no notice of events before that. */
+		recorder->exec_error = -tally_workload_find(recorder->options.command[0]);
+		if (recorder->exec_error)
+			recorder->notice = (struct tally_notice){0};
 		result = tally_workload_hold(recorder->options.command, recorder->to_stdout,
 					     &recorder->workload, error);
 		if (result)
@@ -329,13 +333,9 @@ static int start(struct tally_recorder *recorder, struct tally_error *error)
 	int result = 0;
 
 	/* A command that does not exist is reported before an old recording is renamed. */
-	if (recorder->options.command) {
-		result = tally_workload_find(recorder->options.command[0]);
-		if (result) {
-			recorder->exec_error = -result;
-			return tally_workload_explain(recorder->options.command[0], result, error);
-		}
-	}
+	if (recorder->exec_error)
+		return tally_workload_explain(recorder->options.command[0], -recorder->exec_error,
+					      error);
 	if (recorder->options.kernel_copy)
 		result = tally_kernel_copy_check("", error);
 	if (!result)

@@ -79,8 +79,8 @@ struct tally_recorder {
 	atomic_int stop_signal;
 	bool to_stdout;
 	struct tally_kernel_text kernel_text;
-	uint64_t wrote; /* bytes of the recording */
-	int exec_error;
+	uint64_t wrote;        /* bytes of the recording */
+	int exec_error;        /* of the command: not found, or its exec failed */
 	bool kernel_hidden;    /* struct tally_recorder_result */
 	int64_t checkpoint_at; /* ns; when the last one was written */
 	/* Of tally_recorder_start(). */

@@ -82,6 +82,20 @@ says() { # status, text, arguments of tally
 	done
 }
 
+@test "a mistyped command is all that is said, with the most similar program of PATH" {
+	need_recording
+	mkdir "$BATS_TEST_TMPDIR/bin"
+	cp "$(type -P true)" bin/mouse-counter
+	: >bin/mouse-countre # not a program
+	for command in record "record -e cycles,cpu-clock" "stat -e task-clock" profile; do
+		# shellcheck disable=SC2086
+		PATH="$PWD/bin:$PATH" run -127 "$TALLY" $command -- mouse-counte
+		[ "$output" = "tally ${command%% *}: cannot run 'mouse-counte': no such program in PATH (did you mean mouse-counter?)" ]
+	done
+	run -127 "$TALLY" record -- no-such-program
+	[ "$output" = "tally record: cannot run 'no-such-program': no such program in PATH" ]
+}
+
 @test "a folder of PATH that may not be searched has no program that is known of" {
 	need_nobody
 	mkdir -m 700 "$BATS_TEST_TMPDIR/closed"
