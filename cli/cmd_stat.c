@@ -5,6 +5,7 @@
 #include <string.h>
 #include <tally/text.h>
 #include <unistd.h>
+#include "cgroup_patterns.h"
 #include "command.h"
 #include "ids.h"
 #include "recording.h"
@@ -362,8 +363,8 @@ static int parse_and_run(struct stat_ask *ask, int argc, char **argv)
 	     &ask->cpus},
 	    {CLI_LIST, 'G', "cgroup", "NAME", "in this cgroup; a list: one for each event",
 	     &ask->cgroups},
-	    {CLI_LIST, 0, "for-each-cgroup", "NAME", "all events in each of these cgroups",
-	     &ask->each_cgroup},
+	    {CLI_LIST, 0, "for-each-cgroup", "NAME,...",
+	     "all events in each of these cgroups, names or patterns", &ask->each_cgroup},
 	    {CLI_FLAG, 'i', "no-inherit", NULL, "no children and no new threads", &ask->no_inherit},
 	    {CLI_GROUP, .help = "When"},
 	    {CLI_CALL, 'r', "repeat", "N", "run the command N times, print mean and spread", ask,
@@ -450,6 +451,8 @@ static int parse_and_run(struct stat_ask *ask, int argc, char **argv)
 	status = cli_ids_check_words(ask->usage, "-p", &ask->pids, argc, argv, at);
 	if (!status)
 		status = cli_ids_check_words(ask->usage, "-t", &ask->tids, argc, argv, at);
+	if (!status)
+		status = cli_cgroups_expand("stat", &ask->each_cgroup);
 	if (!status)
 		status = complete(ask);
 	if (status)

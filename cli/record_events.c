@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <tally/text.h>
+#include "cgroup_patterns.h"
 #include "record_options.h"
 #include "say.h"
 
@@ -203,7 +204,7 @@ bool record_events_take(struct record *record, struct tally_recorder_options *to
 	to->strict_frequency = record->strict_frequency;
 	to->all_user = record->all_user;
 	to->all_kernel = record->all_kernel;
-	if (!copy_for_cgroups(record))
+	if (cli_cgroups_expand(record->command, &record->cgroups) || !copy_for_cgroups(record))
 		return false;
 	for (size_t i = 0; record->group && i < record->events.count; i++)
 		record->events.events[i].leader = 0;

@@ -73,8 +73,8 @@ size_t record_target_rows(struct record *record, struct cli_option *to)
 	    {CLI_CALL, 'G', "cgroup", "NAME,...",
 	     "the events before it only in these cgroups, one each, or all in one", record,
 	     .call = take_cgroups},
-	    {CLI_LIST, 0, "for-each-cgroup", "NAME,...", "all events in each of these cgroups",
-	     &record->cgroups},
+	    {CLI_LIST, 0, "for-each-cgroup", "NAME,...",
+	     "all events in each of these cgroups, names or patterns", &record->cgroups},
 	};
 
 	memcpy(to, rows, sizeof(rows));

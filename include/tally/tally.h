@@ -25,6 +25,7 @@
 #include <tally/build_id_cache.h>
 #include <tally/cache.h>
 #include <tally/catalog.h>
+#include <tally/cgroup.h>
 #include <tally/choice.h>
 #include <tally/count.h>
 #include <tally/counter.h>

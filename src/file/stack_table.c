@@ -62,16 +62,13 @@ static int read_nodes(struct file_stack_table *table, struct file_cursor *cursor
 int tally_stack_table_read(struct tally_data *data)
 {
 	const struct file_payload *section = &data->sections[TALLY_FEATURE_HIPERF_STACK_TABLE];
-	struct file_cursor cursor = {
-	    .at = section->bytes,
-	    .end = section->bytes + section->size,
-	    .swapped = data->swapped,
-	};
+	struct file_cursor cursor = {.at = section->bytes};
 	uint32_t tables;
 
 	/* hiperf writes files of its own machine's order, and no streams. */
 	if (!data->info.hiperf || !section->size || data->swapped || data->live)
 		return 0;
+	cursor.end = section->bytes + section->size;
 	data->stack_table = calloc(1, sizeof(*data->stack_table));
 	if (!data->stack_table)
 		return -ENOMEM;
