@@ -10,6 +10,7 @@
 #include <tally/text.h>
 #include "command.h"
 #include "help.h"
+#include "perf_options.h"
 #include "say.h"
 
 struct parser {
@@ -291,12 +292,15 @@ static int match(const struct cli_option *option, const char *typed, size_t leng
 static int no_such_name(const struct parser *parser, const char *typed)
 {
 	const char *names[CLI_OPTIONS_MOST] = {"help", "no-pager"}, *nearest;
+	const char *answer = cli_perf_option(parser->usage->command, typed, 0);
 	size_t count = 2;
 
 	for (const struct cli_option *option = parser->options;
 	     option->kind != CLI_END && count < CLI_OPTIONS_MOST; option++)
 		if (option->name && !(option->flags & CLI_HIDDEN))
 			names[count++] = option->name;
+	if (answer)
+		return cli_usage_error(parser->usage, "perf's --%s is not here: %s", typed, answer);
 	nearest = tally_text_nearest(typed, names, count);
 	if (nearest)
 		return cli_usage_error(parser->usage, "unknown option '--%s'; did you mean --%s?",
@@ -328,10 +332,11 @@ static int parse_long(struct parser *parser, const char *typed)
 		if (how == 2)
 			break;
 	}
-	if (!found) {
-		snprintf(name, sizeof(name), "%.*s", (int)(length < 60 ? length : 60), typed);
+	snprintf(name, sizeof(name), "%.*s", (int)(length < 60 ? length : 60), typed);
+	/* The whole name of another option of perf is not the beginning of one of ours. */
+	if (!found || (strlen(found->name) != length && found_on &&
+		       cli_perf_option(parser->usage->command, name, 0)))
 		return no_such_name(parser, name);
-	}
 	if (second)
 		return cli_usage_error(parser->usage, "--%.*s is ambiguous: --%s or --%s",
 				       (int)length, typed, found->name, second->name);
@@ -357,6 +362,15 @@ static int letter_with_sign(const struct parser *parser, const struct cli_option
 	    named ? " or --" : "", named ? to : "", named ? sign : "");
 }
 
+static int no_such_letter(const struct parser *parser, char letter)
+{
+	const char *answer = cli_perf_option(parser->usage->command, NULL, letter);
+
+	if (answer)
+		return cli_usage_error(parser->usage, "perf's -%c is not here: %s", letter, answer);
+	return cli_usage_error(parser->usage, "unknown option '-%c'", letter);
+}
+
 static int parse_letters(struct parser *parser, const char *letters)
 {
 	for (; *letters; letters++) {
@@ -367,7 +381,7 @@ static int parse_letters(struct parser *parser, const char *letters)
 		while (option->kind != CLI_END && option->letter != *letters)
 			option++;
 		if (option->kind == CLI_END)
-			return cli_usage_error(parser->usage, "unknown option '-%c'", *letters);
+			return no_such_letter(parser, *letters);
 		/* "=" alone may be a separator. */
 		if (letters[1] == '=' && (letters[2] || !takes_value(option)))
 			return letter_with_sign(parser, option, letters + 1);
