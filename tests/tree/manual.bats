@@ -171,6 +171,8 @@ says() { # PATTERN: a line of the output, whole
 	says 'CPU 0: socket .*'
 	example descendants
 	says '[0-9]+ processes below 1'
+	example cgroup system.slice
+	says 'system\.slice'
 	example doctor
 	says '[0-9]+ findings are good'
 	example dlfilter
