@@ -26,22 +26,24 @@ static void look_at(const char *name, int folder, const char *program, char best
 
 bool tally_workload_similar(const char *name, char ret[PATH_MAX])
 {
-	const char *path = getenv("PATH");
-	char *folders = strdup(path ? path : "/bin:/usr/bin"), *save = NULL;
-	char best[PATH_MAX] = "";
+	const char *folders = getenv("PATH");
+	char best[PATH_MAX] = "", folder[PATH_MAX];
 	unsigned seen = 0;
 
-	for (char *folder = folders ? strtok_r(folders, ":", &save) : NULL; folder;
-	     folder = strtok_r(NULL, ":", &save)) {
-		DIR *dir = opendir(folder);
+	for (folders = folders ? folders : "/bin:/usr/bin"; folders;) {
+		size_t length = strcspn(folders, ":");
 		const struct dirent *entry;
+		DIR *dir = NULL;
 
+		if (length < sizeof(folder) &&
+		    snprintf(folder, sizeof(folder), "%.*s", (int)length, folders) > 0)
+			dir = opendir(folder);
 		while (dir && seen++ < NAMES_MOST && (entry = readdir(dir)))
 			look_at(name, dirfd(dir), entry->d_name, best);
 		if (dir)
 			closedir(dir);
+		folders = folders[length] ? folders + length + 1 : NULL;
 	}
-	free(folders);
 	if (*best)
 		memcpy(ret, best, sizeof(best));
 	return *best;

@@ -114,7 +114,7 @@ static int find_first(struct tally_data *data, struct tally_error *error)
 		return add_window(data, error);
 	if (region->start >= region->end && !data->part_count)
 		return 0;
-	if (data->part_count || data->swapped || data->flat_needed || data->stack_table ||
+	if (data->part_count || data->swapped || data->flat_needed || data->hiperf ||
 	    region->start % 8 || is_compressed(data))
 		return add_flat(data, region->start, error);
 	return insert_block(data, 0, raw_block(data, region->start, region->end))

@@ -8,7 +8,7 @@
 #include "file/file_options.h"
 #include "file/flatten.h"
 #include "file/live.h"
-#include "file/stack_table.h"
+#include "file/hiperf_stacks.h"
 
 /* Where events and features are: in a stream's records, or in tables. */
 static int find_parts(struct tally_data *data, struct tally_error *error)
@@ -40,7 +40,7 @@ static int read_parts(struct tally_data *data, struct tally_error *error)
 	code = tally_file_features_read(data, error);
 	if (!code)
 		code = tally_file_stream_update(data, error);
-	if (!code && (tally_file_trust_init(data) || tally_stack_table_read(data)))
+	if (!code && (tally_file_trust_init(data) || tally_hiperf_stacks_read(data)))
 		code = tally_fail(error, -ENOMEM, -1, "%s: out of memory", data->path);
 	return !code && data->live ? tally_live_start(data, error) : code;
 }
@@ -103,7 +103,7 @@ void tally_data_close(struct tally_data *data)
 	free(data->blocks);
 	free(data->events);
 	free(data->trust);
-	tally_stack_table_free(data->stack_table);
+	tally_hiperf_stacks_free(data->hiperf);
 	free(data->updates);
 	tally_buf_done(&data->build_ids);
 	tally_map_done(&data->ids);

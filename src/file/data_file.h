@@ -104,8 +104,8 @@ struct tally_data {
 	struct file_block *blocks; /* found so far, in file order */
 	size_t block_count, block_room, block_next;
 	bool blocks_begun, tail_reported;
-	bool flat_needed;                     /* a stream whose records cannot be read in place */
-	struct file_stack_table *stack_table; /* of hiperf; NULL: none */
+	bool flat_needed;                  /* a stream whose records cannot be read in place */
+	struct hiperf_stacks *hiperf; /* of hiperf; NULL: none */
 	struct file_flat *flat;  /* the records as plain ones, from some place on; NULL: not made */
 	struct tally_block walk; /* tally_data_next_record()'s place */
 	size_t walk_at;

@@ -13,7 +13,7 @@
 #include "base/option_struct.h"
 #include "base/table.h"
 #include "file/extent.h"
-#include "file/stack_table.h"
+#include "file/hiperf_stacks.h"
 #include "tar/inflate.h"
 
 /* Bytes of one file that are read in one turn. */
@@ -100,11 +100,11 @@ static int copy_unfolded(struct source *source, const struct file_region *region
 	size_t size;
 	int code;
 
-	if (!data->stack_table || header->type != PERF_RECORD_SAMPLE)
+	if (!data->hiperf || header->type != PERF_RECORD_SAMPLE)
 		return 0;
 	if (tally_buf_reserve(&source->copy, UINT16_MAX + 1))
 		return -ENOMEM;
-	size = tally_stack_table_unfold(data, &record, source->copy.data, &whole);
+	size = tally_hiperf_stacks_unfold(data, &record, source->copy.data, &whole);
 	if (!size)
 		return 0;
 	if (!whole)
@@ -327,7 +327,7 @@ static bool believed(const struct source *source, const struct file_record_heade
 	    !tally_file_goes_on(source->data, region, source->at + header->size))
 		return false;
 	return source->data->swapped || tally_file_trusts(source->data, &record) ||
-	       tally_stack_table_numbers(source->data, &record) ||
+	       tally_hiperf_stacks_numbers(source->data, &record) ||
 	       tally_file_ends_at(source->data, region, source->at, source->at + header->extent);
 }
 

@@ -23,7 +23,7 @@ setup_file() {
 
 setup() {
 	cd "$BATS_FILE_TMPDIR" || return 1
-	command -v python3 >/dev/null || skip "python3 is not installed"
+	command -v python3 >/dev/null || skip "python3 is not installed, which makes the recordings"
 }
 
 @test "hiperf's deduplicated stacks are call chains like others" {

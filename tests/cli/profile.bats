@@ -233,7 +233,7 @@ page_is_right() {
 	sh -c 'while :; do :; done & echo $! >child; wait' &
 	local parent=$!
 	until [ -s child ]; do sleep 0.1; done
-	run --separate-stderr "$TALLY" profile -p "$parent" sleep 0.5
+	run -0 --separate-stderr "$TALLY" profile -p "$parent" sleep 0.5
 	run --separate-stderr "$TALLY" profile "$(grep -o -e '--children-of' <<<"$stderr" | head -1)" "$parent" sleep 1
 	kill "$(cat child)"
 	[ "$status" -eq 0 ]

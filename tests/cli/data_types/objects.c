@@ -110,7 +110,7 @@ __attribute__((noinline)) double on_stack(int n)
 int main(int argc, char **argv)
 {
 	size_t many = 1 << 16;
-	int turns = argc > 1 ? atoi(argv[1]) : 1;
+	int turns = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 1;
 	struct list_node *nodes = calloc(many, sizeof(*nodes));
 	struct outer *object = calloc(1, sizeof(*object));
 	double sum = 0;

@@ -3,7 +3,7 @@
  * u32 nodes; for each node u32 index, u64 node.  A node is a frame and the index of its caller: 40
  * bits of the address, 23 of the caller's index (0: none), 1 for the kernel.  The number of a stack
  * is the index of its innermost frame in 23 bits, below the length of the chain. */
-#include "file/stack_table.h"
+#include "file/hiperf_stacks.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 #define NODE_SIZE 12
 
-struct file_stack_table {
+struct hiperf_stacks {
 	struct tally_map nodes; /* pid and index -> node */
 };
 
@@ -38,7 +38,7 @@ static uint64_t caller_of(uint64_t node)
 }
 
 /* One process's nodes. 0, -ENOMEM. */
-static int read_nodes(struct file_stack_table *table, struct file_cursor *cursor)
+static int read_nodes(struct hiperf_stacks *table, struct file_cursor *cursor)
 {
 	uint32_t pid = cursor_u32(cursor), count;
 
@@ -59,7 +59,7 @@ static int read_nodes(struct file_stack_table *table, struct file_cursor *cursor
 	return 0;
 }
 
-int tally_stack_table_read(struct tally_data *data)
+int tally_hiperf_stacks_read(struct tally_data *data)
 {
 	const struct file_payload *section = &data->sections[TALLY_FEATURE_HIPERF_STACK_TABLE];
 	struct file_cursor cursor = {.at = section->bytes};
@@ -69,12 +69,12 @@ int tally_stack_table_read(struct tally_data *data)
 	if (!data->info.hiperf || !section->size || data->swapped || data->live)
 		return 0;
 	cursor.end = section->bytes + section->size;
-	data->stack_table = calloc(1, sizeof(*data->stack_table));
-	if (!data->stack_table)
+	data->hiperf = calloc(1, sizeof(*data->hiperf));
+	if (!data->hiperf)
 		return -ENOMEM;
 	tables = cursor_count(&cursor, NODE_SIZE);
 	for (uint32_t i = 0; i < tables && !cursor.failed; i++)
-		if (read_nodes(data->stack_table, &cursor))
+		if (read_nodes(data->hiperf, &cursor))
 			return -ENOMEM;
 	if (cursor.failed)
 		tally_file_feature_damage(data, TALLY_FEATURE_HIPERF_STACK_TABLE, section->offset,
@@ -82,7 +82,7 @@ int tally_stack_table_read(struct tally_data *data)
 	return 0;
 }
 
-void tally_stack_table_free(struct file_stack_table *table)
+void tally_hiperf_stacks_free(struct hiperf_stacks *table)
 {
 	if (!table)
 		return;
@@ -98,7 +98,7 @@ static bool without_number(const struct tally_data *data, const struct tally_rec
 	struct tally_record folded = *record;
 	int event;
 
-	if (!data->stack_table || record->type != PERF_RECORD_SAMPLE || record->size < 16 ||
+	if (!data->hiperf || record->type != PERF_RECORD_SAMPLE || record->size < 16 ||
 	    tally_file_trusts(data, record))
 		return false;
 	folded.size -= 8;
@@ -108,7 +108,7 @@ static bool without_number(const struct tally_data *data, const struct tally_rec
 	       ret->present == wanted && !ret->callchain_nr;
 }
 
-bool tally_stack_table_numbers(const struct tally_data *data, const struct tally_record *record)
+bool tally_hiperf_stacks_numbers(const struct tally_data *data, const struct tally_record *record)
 {
 	struct tally_sample sample;
 
@@ -116,7 +116,7 @@ bool tally_stack_table_numbers(const struct tally_data *data, const struct tally
 }
 
 /* Writes the chain's addresses; returns how many. */
-static size_t walk(const struct file_stack_table *table, uint32_t pid, uint64_t number, size_t room,
+static size_t walk(const struct hiperf_stacks *table, uint32_t pid, uint64_t number, size_t room,
 		   uint8_t *to, bool *whole)
 {
 	uint64_t index = number & INDEX_MASK, left = number >> INDEX_BITS;
@@ -135,8 +135,8 @@ static size_t walk(const struct file_stack_table *table, uint32_t pid, uint64_t 
 	return count;
 }
 
-size_t tally_stack_table_unfold(const struct tally_data *data, const struct tally_record *record,
-				uint8_t *to, bool *whole)
+size_t tally_hiperf_stacks_unfold(const struct tally_data *data, const struct tally_record *record,
+				  uint8_t *to, bool *whole)
 {
 	struct tally_sample sample;
 	size_t before, behind, count, size;
@@ -145,7 +145,7 @@ size_t tally_stack_table_unfold(const struct tally_data *data, const struct tall
 		return 0;
 	before = (size_t)((const uint8_t *)sample.callchain - record->bytes);
 	behind = record->size - 8U - before;
-	count = walk(data->stack_table, (uint32_t)sample.pid,
+	count = walk(data->hiperf, (uint32_t)sample.pid,
 		     load_u64(record->bytes + record->size - 8), (UINT16_MAX - before - behind) / 8,
 		     to + before, whole);
 	size = before + count * 8 + behind;
