@@ -65,7 +65,7 @@ function create(page) {
 	const tables = [
 		recording.diff ? largestChanges(page, top) : top("hot-functions", "Hottest functions", few(tally.lists.functionColumns(page), ["self", "total", "function", "image"]),
 			() => largest(tally.lists.functionRows(page), analysis.functions(store.now).self)),
-		top("hot-threads", "Hottest threads", few(threads.columns, ["self", "thread", "tid", "process"]),
+		top("hot-threads", "Hottest threads", few(threads.columns, ["self", "thread", "tid", recording.processes.length > 1 ? "process" : ""]),
 			() => largest(threads.rows(), analysis.byThread(store.now))),
 	];
 	const waits = tally.waits.table(page, top), hotLines = lines(page, top, () => share());
