@@ -104,7 +104,7 @@ struct tally_data {
 	struct file_block *blocks; /* found so far, in file order */
 	size_t block_count, block_room, block_next;
 	bool blocks_begun, tail_reported;
-	bool flat_needed;                  /* a stream whose records cannot be read in place */
+	bool flat_needed;             /* a stream whose records cannot be read in place */
 	struct hiperf_stacks *hiperf; /* of hiperf; NULL: none */
 	struct file_flat *flat;  /* the records as plain ones, from some place on; NULL: not made */
 	struct tally_block walk; /* tally_data_next_record()'s place */

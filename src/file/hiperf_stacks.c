@@ -145,9 +145,8 @@ size_t tally_hiperf_stacks_unfold(const struct tally_data *data, const struct ta
 		return 0;
 	before = (size_t)((const uint8_t *)sample.callchain - record->bytes);
 	behind = record->size - 8U - before;
-	count = walk(data->hiperf, (uint32_t)sample.pid,
-		     load_u64(record->bytes + record->size - 8), (UINT16_MAX - before - behind) / 8,
-		     to + before, whole);
+	count = walk(data->hiperf, (uint32_t)sample.pid, load_u64(record->bytes + record->size - 8),
+		     (UINT16_MAX - before - behind) / 8, to + before, whole);
 	size = before + count * 8 + behind;
 	memcpy(to, record->bytes, before);
 	store_u64(to + before - 8, count);
