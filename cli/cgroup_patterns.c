@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tally/cgroup.h>
-#include "say.h"
 #include "command.h"
+#include "say.h"
 
 static int add(struct cli_list *list, char *name)
 {
