@@ -37,7 +37,7 @@ import json, re, sys
 class Shape:
     def area(self, n): return sum(fib(n) for _ in range(3))
 def fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)
-for i in range(8):
+for i in range(80):
     Shape().area(17)
     text = json.dumps([{"key": str(k), "value": [k, k * 2]} for k in range(4000)])
     sorted(json.loads(text), key=lambda row: row["key"])
