@@ -25,10 +25,10 @@ static uint8_t register_of(x86_reg reg)
 
 	if (reg == X86_REG_INVALID)
 		return INSN_NONE;
-	for (uint8_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		for (int k = 0; k < 5; k++)
 			if (names[i].regs[k] == reg)
-				return i;
+				return (uint8_t)i;
 	return INSN_NONE;
 }
 

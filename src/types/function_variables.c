@@ -245,7 +245,7 @@ static void take_entry(struct scan *scan, const struct type_entry *entry)
 bool tally_function_variables_read(struct type_reader *reader, const struct type_entry *function,
 				   struct function_variables *ret)
 {
-	struct extent scopes[SCOPES_MOST];
+	struct extent scopes[SCOPES_MOST] = {{0, 0}};
 	struct scan scan = {.reader = reader, .variables = ret, .of = function};
 	struct type_entry entry = *function;
 	uint32_t depth = 0, entries = 0;
