@@ -233,57 +233,52 @@ type_ref tally_type_leaf(struct type_reader *reader, type_ref type, uint64_t off
 
 /* --- names --- */
 
+/* What stands behind the name of the type that another one is made of; NULL: it is not made so. */
+static const char *behind_name(uint16_t tag)
+{
+	switch (tag) {
+	case DW_TAG_pointer_type:
+		return "*";
+	case DW_TAG_reference_type:
+		return "&";
+	case DW_TAG_rvalue_reference_type:
+		return "&&";
+	case DW_TAG_array_type:
+		return "[]";
+	default:
+		return NULL;
+	}
+}
+
+static const char *before_name(uint16_t tag)
+{
+	return tag == DW_TAG_structure_type     ? "struct "
+	       : tag == DW_TAG_union_type       ? "union "
+	       : tag == DW_TAG_enumeration_type ? "enum "
+						: "";
+}
+
 static void put_text(struct type_reader *reader, type_ref type, unsigned depth,
 		     struct tally_buf *to)
 {
 	struct type_entry at;
-	const char *kind = "";
 
 	if (depth > TYPE_DEPTH_MOST || (type && !tally_type_plain(reader, type, &at))) {
 		tally_buf_text(to, depth ? "void" : "(unknown type)");
-		return;
-	}
-	if (!type) {
+	} else if (!type) {
 		tally_buf_text(to, "void");
-		return;
-	}
-	switch (at.tag) {
-	case DW_TAG_pointer_type:
+	} else if (behind_name(at.tag)) {
 		put_text(reader, at.type, depth + 1, to);
-		tally_buf_byte(to, '*');
-		return;
-	case DW_TAG_reference_type:
-		put_text(reader, at.type, depth + 1, to);
-		tally_buf_byte(to, '&');
-		return;
-	case DW_TAG_rvalue_reference_type:
-		put_text(reader, at.type, depth + 1, to);
-		tally_buf_text(to, "&&");
-		return;
-	case DW_TAG_array_type:
-		put_text(reader, at.type, depth + 1, to);
-		tally_buf_text(to, "[]");
-		return;
-	case DW_TAG_subroutine_type:
+		tally_buf_text(to, behind_name(at.tag));
+	} else if (at.tag == DW_TAG_subroutine_type) {
 		tally_buf_text(to, "(function_type)");
-		return;
-	case DW_TAG_structure_type:
-		kind = "struct ";
-		break;
-	case DW_TAG_union_type:
-		kind = "union ";
-		break;
-	case DW_TAG_enumeration_type:
-		kind = "enum ";
-		break;
-	default:
-		break;
+	} else {
+		tally_buf_text(to, before_name(at.tag));
+		if (at.name)
+			tally_buf_add(to, at.name, strnlen(at.name, TALLY_NAME_MOST));
+		else
+			tally_buf_text(to, "(no name)");
 	}
-	tally_buf_text(to, kind);
-	if (at.name)
-		tally_buf_add(to, at.name, strnlen(at.name, TALLY_NAME_MOST));
-	else
-		tally_buf_text(to, "(no name)");
 }
 
 void tally_type_text(struct type_reader *reader, type_ref type, struct tally_buf *to)

@@ -10,7 +10,7 @@ setup_file() {
 	# Code that is inlined, a static function, and one that only a debug file names.
 	cat >work.c <<-'EOF'
 		static volatile unsigned sink;
-		static inline __attribute__((always_inline)) unsigned mix(unsigned a) { return a * 2654435761u ^ a >> 7; }
+		static inline __attribute__((always_inline)) unsigned mix(unsigned a) { for (int i = 0; i < 4; i++) a = a * 2654435761u ^ a >> 7; return a; }
 		static __attribute__((noinline)) unsigned hidden_leaf(unsigned n) {
 			unsigned s = 0;
 			for (unsigned i = 0; i < n; i++)
@@ -20,7 +20,7 @@ setup_file() {
 		__attribute__((noinline)) unsigned work(unsigned n) { return hidden_leaf(n) + 1; }
 		/* With an argument it runs for some seconds. */
 		int main(int argc, char **argv) {
-			for (int i = 0; i < (argc > 1 ? 4000 : 150); i++)
+			for (int i = 0; i < (argc > 1 ? 1300 : 50); i++)
 				sink += work(1000000);
 			return !argv;
 		}
