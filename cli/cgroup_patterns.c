@@ -1,30 +1,21 @@
 #include "cgroup_patterns.h"
 
+#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <tally/cgroup.h>
 #include "command.h"
 #include "say.h"
 
-static int add(struct cli_list *list, char *name)
+static int no_memory(const char *command)
 {
-	char **more = reallocarray(list->items, list->count + 1, sizeof(*more));
-
-	if (!more || !name) {
-		list->items = more ? more : list->items;
-		free(name);
-		return CLI_FAILED;
-	}
-	more[list->count] = name;
-	list->items = more;
-	list->count++;
-	return CLI_OK;
+	cli_say(command, "out of memory");
+	return CLI_FAILED;
 }
 
 static int add_matches(struct cli_list *list, const char *command, const char *pattern)
 {
 	struct tally_error error;
-	int status = CLI_OK;
+	int result = 0;
 	char **names;
 	size_t count;
 
@@ -33,13 +24,12 @@ static int add_matches(struct cli_list *list, const char *command, const char *p
 		return CLI_FAILED;
 	}
 	for (size_t i = 0; i < count; i++) {
-		if (!status)
-			status = add(list, names[i]);
-		else
-			free(names[i]);
+		if (!result)
+			result = cli_list_add(list, names[i], SIZE_MAX);
+		free(names[i]);
 	}
 	free(names);
-	return status;
+	return result ? no_memory(command) : CLI_OK;
 }
 
 int cli_cgroups_expand(const char *command, struct cli_list *list)
@@ -48,9 +38,10 @@ int cli_cgroups_expand(const char *command, struct cli_list *list)
 	int status = CLI_OK;
 
 	for (size_t i = 0; i < list->count && !status; i++)
-		status = tally_cgroup_is_pattern(list->items[i])
-			     ? add_matches(&expanded, command, list->items[i])
-			     : add(&expanded, strdup(list->items[i]));
+		if (tally_cgroup_is_pattern(list->items[i]))
+			status = add_matches(&expanded, command, list->items[i]);
+		else if (cli_list_add(&expanded, list->items[i], SIZE_MAX))
+			status = no_memory(command);
 	cli_list_done(list);
 	*list = expanded;
 	return status;

@@ -332,20 +332,11 @@ const struct cli_setting cmd_annotate_settings[] = {
 /* Arguments are names of functions, beside those of -s.  They stay argv's. */
 static int take_arguments(struct annotate *annotate, int argc, char **argv, int at)
 {
-	struct cli_list *list = &annotate->filter.symbols;
-	size_t more = (size_t)(argc - at);
-	char **items = reallocarray(list->items, list->count + more + 1, sizeof(*items));
+	int result = 0;
 
-	if (!items)
-		return -ENOMEM;
-	list->items = items;
-	for (size_t i = 0; i < more; i++) {
-		items[list->count] = strdup(argv[at + (int)i]);
-		if (!items[list->count])
-			return -ENOMEM;
-		list->count++;
-	}
-	return 0;
+	for (; at < argc && !result; at++)
+		result = cli_list_add(&annotate->filter.symbols, argv[at], SIZE_MAX);
+	return result;
 }
 
 static int check(const struct cli_usage *usage, struct annotate *annotate, int argc, char **argv,

@@ -97,7 +97,7 @@ void cli_list_done(struct cli_list *list)
 	*list = (struct cli_list){0};
 }
 
-static int list_add(struct cli_list *list, const char *item, size_t length)
+int cli_list_add(struct cli_list *list, const char *item, size_t length)
 {
 	char **more = reallocarray(list->items, list->count + 1, sizeof(*more));
 
@@ -115,7 +115,7 @@ static int list_split(struct cli_list *list, const char *text, bool whole)
 {
 	for (;;) {
 		size_t length = whole ? strlen(text) : strcspn(text, ",");
-		int error = length ? list_add(list, text, length) : -EINVAL;
+		int error = length ? cli_list_add(list, text, length) : -EINVAL;
 
 		if (error || !text[length])
 			return error;

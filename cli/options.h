@@ -112,6 +112,8 @@ struct cli_list {
 	size_t count;
 };
 void cli_list_done(struct cli_list *list);
+/* Adds a copy of so many bytes of a text, or of all of it if it is shorter.  0 or -ENOMEM. */
+int cli_list_add(struct cli_list *list, const char *item, size_t length);
 
 /* Returns the index in argv of the first argument that is not an option; or -1 when the command is
  * done, with its exit status in *ret_status: help or an error was printed.

@@ -10,20 +10,6 @@
 #include "record_options.h"
 #include "say.h"
 
-static int keep_text(struct cli_list *list, const char *text)
-{
-	char **more = reallocarray(list->items, list->count + 1, sizeof(*more));
-
-	if (!more)
-		return -ENOMEM;
-	list->items = more;
-	more[list->count] = strdup(text);
-	if (!more[list->count])
-		return -ENOMEM;
-	list->count++;
-	return 0;
-}
-
 static int take_event(void *to, const char *value, bool on, struct tally_error *error)
 {
 	struct tally_event_options options = {.size = sizeof(options)};
@@ -42,7 +28,7 @@ static int take_event(void *to, const char *value, bool on, struct tally_error *
 	record->last_event = before;
 	result = tally_event_list_append(list, value, &options, error);
 	if (!result)
-		result = keep_text(&record->event_texts, value);
+		result = cli_list_add(&record->event_texts, value, SIZE_MAX);
 	for (size_t i = before; !result && i < list->count; i++) {
 		const struct tally_event *event = &list->events[i];
 

@@ -11,7 +11,7 @@ struct insn_reader {
 	csh handle;
 	cs_insn *insn;
 	struct insn_decoder *lengths; /* x86: of instructions that libcapstone does not know */
-	void (*take)(csh handle, const cs_insn *insn, struct insn_access *ret);
+	const struct insn_machine *machine;
 };
 
 int tally_insn_reader_new(const struct tally_code_machine *machine, struct insn_reader **ret)
@@ -32,7 +32,7 @@ int tally_insn_reader_new(const struct tally_code_machine *machine, struct insn_
 	cs_option(reader->handle, CS_OPT_DETAIL, CS_OPT_ON);
 	reader->insn = cs_malloc(reader->handle);
 	reader->lengths = x86 ? tally_insn_decoder_new(true) : NULL;
-	reader->take = x86 ? tally_insn_take_x86 : tally_insn_take_arm64;
+	reader->machine = x86 ? &tally_insn_x86 : &tally_insn_arm64;
 	if (!reader->insn) {
 		tally_insn_reader_free(reader);
 		return -ENOMEM;
@@ -52,6 +52,22 @@ void tally_insn_reader_free(struct insn_reader *reader)
 	free(reader);
 }
 
+static void add_written(const struct insn_reader *reader, struct insn_access *ret)
+{
+	cs_regs read, written;
+	uint8_t read_count = 0, written_count = 0;
+
+	if (cs_regs_access(reader->handle, reader->insn, read, &read_count, written,
+			   &written_count))
+		return;
+	for (uint8_t i = 0; i < written_count; i++) {
+		uint8_t reg = reader->machine->register_of(written[i]);
+
+		if (reg != INSN_NONE)
+			ret->written |= 1U << reg;
+	}
+}
+
 void tally_insn_read(struct insn_reader *reader, const uint8_t *bytes, size_t size,
 		     uint64_t address, struct insn_access *ret)
 {
@@ -63,7 +79,8 @@ void tally_insn_read(struct insn_reader *reader, const uint8_t *bytes, size_t si
 	    .to = INSN_NONE, .from = INSN_NONE, .base = INSN_NONE, .index = INSN_NONE};
 	if (cs_disasm_iter(reader->handle, &at, &left, &from, reader->insn) && reader->insn->size) {
 		ret->size = reader->insn->size;
-		reader->take(reader->handle, reader->insn, ret);
+		add_written(reader, ret);
+		reader->machine->take(reader->insn, ret);
 		return;
 	}
 	ret->unknown = true;

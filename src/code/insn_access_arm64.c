@@ -22,21 +22,6 @@ static bool is_whole(const cs_arm64_op *op)
 	       !(op->reg >= ARM64_REG_W0 && op->reg <= ARM64_REG_W30);
 }
 
-static void add_written(csh handle, const cs_insn *insn, struct insn_access *ret)
-{
-	cs_regs read, written;
-	uint8_t read_count = 0, written_count = 0;
-
-	if (cs_regs_access(handle, insn, read, &read_count, written, &written_count))
-		return;
-	for (uint8_t i = 0; i < written_count; i++) {
-		uint8_t reg = register_of(written[i]);
-
-		if (reg != INSN_NONE)
-			ret->written |= 1U << reg;
-	}
-}
-
 static void take_memory(const cs_arm64_op *op, struct insn_access *ret)
 {
 	ret->memory = true;
@@ -151,16 +136,17 @@ static void take_action(const cs_insn *insn, const cs_arm64 *arm, struct insn_ac
 	}
 }
 
-void tally_insn_take_arm64(csh handle, const cs_insn *insn, struct insn_access *ret)
+static void take(const cs_insn *insn, struct insn_access *ret)
 {
 	const cs_arm64 *arm = &insn->detail->arm64;
 
 	for (uint8_t i = 0; i < arm->op_count && !ret->memory; i++)
 		if (arm->operands[i].type == ARM64_OP_MEM)
 			take_memory(&arm->operands[i], ret);
-	add_written(handle, insn, ret);
 	if (ret->memory && arm->writeback && ret->base != INSN_NONE)
 		take_writeback(arm, ret);
 	take_flow(insn, arm, ret);
 	take_action(insn, arm, ret);
 }
+
+const struct insn_machine tally_insn_arm64 = {register_of, take};

@@ -1,6 +1,6 @@
 #include "code/insn_access_parts.h"
 
-static uint8_t register_of(x86_reg reg)
+static uint8_t register_of(unsigned reg)
 {
 	static const struct {
 		x86_reg regs[5];
@@ -30,21 +30,6 @@ static uint8_t register_of(x86_reg reg)
 			if (names[i].regs[k] == reg)
 				return (uint8_t)i;
 	return INSN_NONE;
-}
-
-static void add_written(csh handle, const cs_insn *insn, struct insn_access *ret)
-{
-	cs_regs read, written;
-	uint8_t read_count = 0, written_count = 0;
-
-	if (cs_regs_access(handle, insn, read, &read_count, written, &written_count))
-		return;
-	for (uint8_t i = 0; i < written_count; i++) {
-		uint8_t reg = register_of((x86_reg)written[i]);
-
-		if (reg != INSN_NONE)
-			ret->written |= 1U << reg;
-	}
 }
 
 /* The operand that addresses memory.  Relative to the instruction it is an address. */
@@ -235,14 +220,15 @@ static void take_action(const cs_insn *insn, const cs_x86 *x86, struct insn_acce
 	}
 }
 
-void tally_insn_take_x86(csh handle, const cs_insn *insn, struct insn_access *ret)
+static void take(const cs_insn *insn, struct insn_access *ret)
 {
 	const cs_x86 *x86 = &insn->detail->x86;
 
 	for (uint8_t i = 0; i < x86->op_count && !ret->memory; i++)
 		if (x86->operands[i].type == X86_OP_MEM)
 			take_memory(insn, &x86->operands[i], ret);
-	add_written(handle, insn, ret);
 	take_flow(insn, x86->op_count ? &x86->operands[0] : NULL, ret);
 	take_action(insn, x86, ret);
 }
+
+const struct insn_machine tally_insn_x86 = {register_of, take};

@@ -48,6 +48,7 @@ static int read_cmdline(struct tally_data *data, struct file_cursor *cursor)
 {
 	struct tally_data_strings words = {0};
 	int code = tally_feature_strings(data, cursor, &words);
+
 	data->info.cmdline = words.text;
 	data->info.cmdline_count = words.count;
 	return code;
