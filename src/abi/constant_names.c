@@ -1,6 +1,7 @@
 #include "abi/constant_names.h"
 
 #include <tally/record.h>
+#include "base/sorted.h"
 
 #define ROW(number_, name_, since_) {number_, #name_, since_},
 #define TABLE(names)                                    \
@@ -40,16 +41,8 @@ const struct tally_abi_table tally_abi_aux_actions = TABLE(aux_actions);
 
 const char *tally_abi_name(const struct tally_abi_table *table, uint32_t number)
 {
-	size_t low = 0, high = table->count;
+	size_t low = SORTED_BOUND(at, 0, table->count, table->names[at].number < number);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (table->names[middle].number < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < table->count && table->names[low].number == number ? table->names[low].name
 									: NULL;
 }

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/fail.h"
 #include "base/option_struct.h"
+#include "base/sorted.h"
 #include "base/table.h"
 #include "image/code.h"
 #include "image/code_space.h"
@@ -221,16 +222,9 @@ static int disassemble(struct making *making)
 /* The number of the instruction at an address; UINT32_MAX: none begins there. */
 static uint32_t row_at(const struct tally_listing *listing, uint64_t address)
 {
-	size_t low = 0, high = listing->count;
+	size_t low =
+	    SORTED_BOUND(middle, 0, listing->count, listing->rows[middle].address < address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (listing->rows[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < listing->count && listing->rows[low].address == address ? (uint32_t)low
 									     : UINT32_MAX;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/param.h>
 #include "base/bytes.h"
+#include "base/sorted.h"
 
 #define THREADS_BITS 10
 #define THREADS      (1U << THREADS_BITS)
@@ -91,16 +92,9 @@ void tally_thread_stacks_clear(struct tally_thread_stacks *stacks)
  * on a stack of its own. */
 static uint32_t find(const struct known_stack *known, const struct tally_stack_frame *frame)
 {
-	uint32_t low = 0, high = known->count;
+	uint32_t low =
+	    SORTED_BOUND(middle, 0, known->count, known->frames[middle].stack < frame->stack);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (known->frames[middle].stack < frame->stack)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < known->count && known->frames[low].stack == frame->stack &&
 		       known->frames[low].address == frame->address
 		   ? low

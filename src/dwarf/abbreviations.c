@@ -3,6 +3,7 @@
 #include <dwarf.h>
 #include <errno.h>
 #include <stdlib.h>
+#include "base/sorted.h"
 #include "base/table.h"
 
 /* What of an entry has always the same size is passed over at once. */
@@ -109,19 +110,10 @@ void tally_abbreviations_done(struct abbreviations *abbreviations)
 const struct abbreviation *tally_abbreviation_find(const struct abbreviations *abbreviations,
 						   uint64_t code)
 {
-	size_t from = 0, to = abbreviations->count;
+	const struct abbreviation *list = abbreviations->list;
+	size_t count = abbreviations->count, at = code - 1;
 
-	if (abbreviations->dense)
-		return code && code <= to ? &abbreviations->list[code - 1] : NULL;
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-
-		if (abbreviations->list[middle].code == code)
-			return &abbreviations->list[middle];
-		if (abbreviations->list[middle].code < code)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return NULL;
+	if (!abbreviations->dense)
+		at = SORTED_BOUND(middle, 0, count, list[middle].code < code);
+	return at < count && list[at].code == code ? &list[at] : NULL;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/param.h>
 #include "base/bytes.h"
+#include "base/sorted.h"
 #include "elf/elf_file.h"
 
 /* Bytes of names that are kept for one program. */
@@ -47,16 +48,8 @@ static const char *text_at(const struct line_names *names, const struct line_nam
 
 static const char *find(const struct line_names *names, uint64_t hash)
 {
-	uint64_t from = 0, to = names->count;
+	uint64_t from = SORTED_BOUND(at, 0, names->count, names->list[at].hash < hash);
 
-	while (from < to) {
-		uint64_t middle = from + (to - from) / 2;
-
-		if (names->list[middle].hash < hash)
-			from = middle + 1;
-		else
-			to = middle;
-	}
 	if (from == names->count || names->list[from].hash != hash)
 		return NULL;
 	return text_at(names, &names->list[from]);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "base/sorted.h"
 #include "base/table.h"
 #include "dwarf/lines_alt.h"
 #include "dwarf/split_unit.h"
@@ -32,17 +33,9 @@ static int list_units(const struct dwarf_file *file, struct dwarf_unit_list *ret
 bool tally_dwarf_unit_around(const struct dwarf_unit_list *list, uint64_t offset,
 			     struct dwarf_unit *ret)
 {
-	size_t from = 0, to = list->count;
+	size_t from = SORTED_BOUND(middle, 0, list->count, list->offsets[middle] <= offset);
 	uint64_t at;
 
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-
-		if (list->offsets[middle] <= offset)
-			from = middle + 1;
-		else
-			to = middle;
-	}
 	if (!from)
 		return false;
 	at = list->offsets[from - 1];

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "base/sorted.h"
 #include "base/table.h"
 
 /* Functions of programs are some ten within each other, and at most some hundred. */
@@ -63,16 +64,8 @@ static const struct tally_span *holding(const struct tally_spans *spans, uint32_
 const struct tally_span *tally_spans_first(const struct tally_spans *spans, uint64_t address,
 					   uint32_t *looked_at)
 {
-	size_t from = 0, to = spans->count;
+	size_t from = SORTED_BOUND(at, 0, spans->count, spans->list[at].low <= address);
 
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-
-		if (spans->list[middle].low <= address)
-			from = middle + 1;
-		else
-			to = middle;
-	}
 	return holding(spans, (uint32_t)from, address, looked_at);
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/sorted.h"
 #include "base/table.h"
 #include "dwarf/object_file.h"
 
@@ -129,18 +130,10 @@ uint32_t tally_line_section(const struct tally_elf *elf, uint64_t address)
 const struct tally_line_symbol *tally_line_symbols_find(const struct tally_line_symbols *symbols,
 							uint32_t section, uint64_t address)
 {
-	size_t from = 0, to = symbols->count;
+	const struct tally_line_symbol *list = symbols->list;
+	size_t from = SORTED_BOUND(at, 0, symbols->count,
+				   list[at].section < section || (list[at].section == section &&
+								  list[at].address <= address));
 
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-		const struct tally_line_symbol *at = &symbols->list[middle];
-
-		if (at->section < section || (at->section == section && at->address <= address))
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	if (!from || symbols->list[from - 1].section != section)
-		return NULL;
-	return &symbols->list[from - 1];
+	return from && list[from - 1].section == section ? &list[from - 1] : NULL;
 }

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include "base/sorted.h"
 
 static bool is_ascending(const uint32_t *list, uint32_t count)
 {
@@ -77,17 +78,7 @@ int tally_unit_lines_take(const void *bytes, size_t size, struct unit_lines *ret
 /* The last that is not above the address, + 1; 0: none. */
 static uint32_t last_until(const uint32_t *list, uint32_t count, uint32_t address)
 {
-	uint32_t from = 0, to = count;
-
-	while (from < to) {
-		uint32_t middle = from + (to - from) / 2;
-
-		if (list[middle] <= address)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from;
+	return SORTED_BOUND(at, 0, count, list[at] <= address);
 }
 
 bool tally_unit_lines_find(const struct unit_lines *lines, uint32_t address,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
+#include "base/sorted.h"
 #include "elf/demangle.h"
 
 struct slot { /* a relocation that fills a slot of the global offset table */
@@ -125,38 +126,23 @@ static int sort_slots(struct plt *plt)
 
 static const struct slot *slot_at(const struct plt *plt, uint64_t address)
 {
-	size_t low = 0, high = plt->count;
+	const struct slot *slots = plt->slots;
+	size_t low = SORTED_BOUND(at, 0, plt->count, slots[plt->by_address[at]].address < address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct slot *slot = &plt->slots[plt->by_address[middle]];
-
-		if (slot->address == address)
-			return slot;
-		if (slot->address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	if (low == plt->count || slots[plt->by_address[low]].address != address)
+		return NULL;
+	return &slots[plt->by_address[low]];
 }
 
 /* A resolver has the name of the function that it chooses. */
 static const char *target_name(const struct plt *plt, uint64_t address)
 {
-	size_t low = 0, high = plt->known;
 	uint64_t place;
+	size_t low;
 
 	if (tally_elf_offset(plt->elf, address, &place))
 		return NULL;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (plt->list->starts[middle] < place)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = SORTED_BOUND(at, 0, plt->known, plt->list->starts[at] < place);
 	if (low == plt->known || plt->list->starts[low] != place)
 		return NULL;
 	return tally_symbol_list_name(plt->list, low);

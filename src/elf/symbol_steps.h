@@ -4,6 +4,7 @@
 #define TALLY_ELF_SYMBOL_STEPS_H
 
 #include <errno.h>
+#include "base/sorted.h"
 #include "elf/symbol_table.h"
 
 struct tally_symbol_steps { /* all zero is valid: the whole table is searched */
@@ -62,15 +63,7 @@ static inline size_t symbol_steps_behind(const struct tally_symbol_steps *steps,
 		from = steps->first[step] & ~SYMBOL_STEP_SPECIAL;
 		to = (size_t)(steps->first[step + 1] & ~SYMBOL_STEP_SPECIAL) + 1;
 	}
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-
-		if (table->starts[middle] <= start)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from;
+	return SORTED_BOUND(at, from, to, table->starts[at] <= start);
 }
 
 #endif

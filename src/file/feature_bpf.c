@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include "base/digits.h"
+#include "base/sorted.h"
 
 #define TAG_SIZE 8
 
@@ -168,18 +169,10 @@ static const char *type_name(const struct btf *btf, uint32_t id)
 /* The types with this id, as many `btfs` as the file has; *ret NULL: none. */
 static int find_btf(struct tally_data *data, struct btf *btfs, uint32_t id, struct btf **ret)
 {
-	size_t low = 0, high = data->info.btf_count;
+	size_t low = SORTED_BOUND(at, 0, data->info.btf_count, data->info.btfs[at].id < id);
 	int code = 0;
 
 	*ret = NULL;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (data->info.btfs[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (!id || low == data->info.btf_count || data->info.btfs[low].id != id)
 		return 0;
 	if (!btfs[low].tried)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include "base/fail.h"
 #include "base/option_struct.h"
+#include "base/sorted.h"
 #include "base/table.h"
 #include "file/extent.h"
 #include "file/hiperf_stacks.h"
@@ -476,22 +477,13 @@ int tally_data_place(const struct tally_data *data, uint64_t offset, struct tall
 {
 	struct tally_data_place own = {.offset = offset, .part = -1};
 	const struct file_flat *flat = data->flat;
-	size_t low = 0, high = flat ? flat->place_count : 0;
 	const struct flat_place *place;
 	uint64_t at;
 
-	if (!high || offset < flat->base)
+	if (!flat || !flat->place_count || offset < flat->base)
 		return tally_result_copy(ret, sizeof(own), &own);
 	at = offset - flat->base;
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (flat->places[middle].at <= at)
-			low = middle;
-		else
-			high = middle;
-	}
-	place = &flat->places[low];
+	place = &flat->places[SORTED_BOUND(i, 1, flat->place_count, flat->places[i].at <= at) - 1];
 	own.packed = place->packed;
 	own.offset = place->source + (place->packed ? 0 : at - place->at);
 	own.part = place->part ? (int)data->parts[place->part - 1].number : -1;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include "base/digits.h"
+#include "base/sorted.h"
 #include "base/text.h"
 #include "base/option_struct.h"
 #include "info/attr_text.h"
@@ -104,19 +105,10 @@ static void add_event(struct tally_buf *to, const struct tally_data_event *event
 /* Groups are in the order of their leaders. */
 static const struct tally_data_group *find_group(const struct tally_data_info *info, size_t leader)
 {
-	size_t low = 0, high = info->group_count;
+	size_t low = SORTED_BOUND(at, 0, info->group_count, info->groups[at].leader < leader);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (info->groups[middle].leader == leader)
-			return &info->groups[middle];
-		if (info->groups[middle].leader < leader)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	return low < info->group_count && info->groups[low].leader == leader ? &info->groups[low]
+									     : NULL;
 }
 
 /* A line for a leader and all that follow it. */

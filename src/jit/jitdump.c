@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/bytes.h"
+#include "base/sorted.h"
 #include "base/table.h"
 
 #define MAGIC         0x4A695444U
@@ -390,16 +391,8 @@ void tally_jitdump_free(struct tally_jitdump *dump)
 
 int64_t tally_jitdump_find(const struct tally_jitdump *dump, uint64_t place)
 {
-	size_t low = 0, high = dump->code_count;
+	size_t low = SORTED_BOUND(at, 0, dump->code_count, dump->codes[at].place <= place);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (dump->codes[middle].place <= place)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (!low || place - dump->codes[low - 1].place >= dump->codes[low - 1].size)
 		return -ENOENT;
 	return (int64_t)low - 1;

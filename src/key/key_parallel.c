@@ -7,6 +7,7 @@
 #include <tally/session.h>
 #include "base/fail.h"
 #include "base/map.h"
+#include "base/sorted.h"
 #include "base/table.h"
 
 /* A slot is what at most one thread runs in: with SWITCH records, which are of the recorded threads
@@ -200,15 +201,8 @@ void tally_key_parallel_free(struct key_parallel *parallel)
 
 uint64_t tally_key_parallel_at(const struct key_parallel *parallel, uint64_t time)
 {
-	size_t low = 0, high = parallel->count;
+	size_t behind = SORTED_BOUND(at, 1, parallel->count, parallel->steps[at].time <= time);
+	uint64_t running = parallel->steps[behind - 1].running;
 
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (parallel->steps[middle].time <= time)
-			low = middle;
-		else
-			high = middle;
-	}
-	return parallel->steps[low].running ? parallel->steps[low].running : 1;
+	return running ? running : 1;
 }

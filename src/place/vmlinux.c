@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include "base/fail.h"
+#include "base/sorted.h"
 #include "elf/build_id.h"
 
 /* --- where it is --- */
@@ -165,16 +166,8 @@ const struct vmlinux_symbol *tally_vmlinux_symbol_at(const struct vmlinux *vmlin
 						     uint64_t address)
 {
 	const struct vmlinux_symbol *list = vmlinux->symbols;
-	size_t from = 0, to = vmlinux->count;
+	size_t from = SORTED_BOUND(at, 0, vmlinux->count, list[at].address <= address);
 
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-
-		if (list[middle].address <= address)
-			from = middle + 1;
-		else
-			to = middle;
-	}
 	/* of several names the first */
 	while (from > 1 && list[from - 2].address == list[from - 1].address)
 		from--;

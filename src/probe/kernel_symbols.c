@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/fail.h"
 #include "base/fs.h"
+#include "base/sorted.h"
 #include "base/table.h"
 
 #define KALLSYMS_MOST ((size_t)1 << 30)
@@ -103,15 +104,7 @@ void tally_kernel_symbols_close(struct kernel_symbols *symbols)
 const struct kernel_symbol *tally_kernel_symbols_at(const struct kernel_symbols *symbols,
 						    uint64_t address)
 {
-	size_t from = 0, to = symbols->count;
+	size_t from = SORTED_BOUND(at, 0, symbols->count, symbols->list[at].address <= address);
 
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-
-		if (symbols->list[middle].address <= address)
-			from = middle + 1;
-		else
-			to = middle;
-	}
 	return from && !symbols->list[from - 1].module ? &symbols->list[from - 1] : NULL;
 }

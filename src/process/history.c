@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "base/sorted.h"
 
 static int by_value(const void *left, const void *right)
 {
@@ -16,16 +17,9 @@ static int by_value(const void *left, const void *right)
 /* The last bound that is at most `value`; SPACE_NONE: all are above. */
 static uint32_t bound_at(const struct tally_space_history *history, uint64_t value)
 {
-	uint32_t low = 0, high = history->bound_count;
+	uint32_t low =
+	    SORTED_BOUND(middle, 0, history->bound_count, history->bounds[middle] <= value);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (history->bounds[middle] <= value)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low ? low - 1 : SPACE_NONE;
 }
 
@@ -140,14 +134,7 @@ uint32_t tally_space_history_find(const struct tally_space *space, uint64_t addr
 
 		if (low < high && history->rows[low] < later)
 			later = history->rows[low];
-		while (low < high) {
-			uint32_t middle = low + (high - low) / 2;
-
-			if (space->rows[history->rows[middle]].time <= time)
-				low = middle + 1;
-			else
-				high = middle;
-		}
+		low = SORTED_BOUND(at, low, high, space->rows[history->rows[at]].time <= time);
 		if (low > first && (found == SPACE_NONE || history->rows[low - 1] > found))
 			found = history->rows[low - 1];
 	}

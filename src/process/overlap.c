@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "base/sorted.h"
 
 #define OWNER_NONE  UINT32_MAX
 #define OWNER_MIXED (UINT32_MAX - 1)
@@ -26,16 +27,8 @@ static int by_value(const void *left, const void *right)
 
 static uint32_t bound_index(const struct ranges *ranges, uint64_t value)
 {
-	uint32_t low = 0, high = ranges->bound_count;
+	uint32_t low = SORTED_BOUND(at, 0, ranges->bound_count, ranges->bounds[at] < value);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (ranges->bounds[middle] < value)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low;
 }
 

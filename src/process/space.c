@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <string.h>
+#include "base/sorted.h"
 
 /* No program has a longer chain of forks without exec; a limit for made-up files. */
 #define SPACES_UP_MAX 64
@@ -43,16 +44,8 @@ static const struct tally_space_segment *segment_find(const struct tally_space *
 
 bool tally_space_holds(const struct tally_space *space, uint64_t start, uint64_t end)
 {
-	uint32_t low = 0, high = space->segment_count;
+	uint32_t low = SORTED_BOUND(at, 0, space->segment_count, space->segments[at].end <= start);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (space->segments[middle].end <= start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < space->segment_count && space->segments[low].start < end;
 }
 
@@ -177,16 +170,8 @@ void tally_space_done(struct tally_space *space)
 uint32_t tally_space_era_span(const struct tally_space *space, uint64_t time, uint64_t *ret_from,
 			      uint64_t *ret_until)
 {
-	uint32_t low = 0, high = space->change_count;
+	uint32_t low = SORTED_BOUND(at, 0, space->change_count, space->changes[at] <= time);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (space->changes[middle] <= time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	*ret_from = low ? space->changes[low - 1] : 0;
 	*ret_until = low < space->change_count ? space->changes[low] : UINT64_MAX;
 	return space->first_era + low;
@@ -236,17 +221,9 @@ static const struct tally_space_segment *narrow(const struct tally_space *space,
 						uint64_t *from, uint64_t *until)
 {
 	const struct tally_space_segment *before = NULL, *here = NULL, *behind = NULL;
-	uint32_t low = 0, high = space->segment_count;
+	uint32_t low = SORTED_BOUND(at, 0, space->segment_count, space->segments[at].end <= addr);
 	uint64_t start, end;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (space->segments[middle].end <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low)
 		before = &space->segments[low - 1];
 	if (low < space->segment_count) {

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "base/sorted.h"
 #include "base/table.h"
 
 void tally_timeline_done(struct tally_timeline *timeline)
@@ -102,20 +103,13 @@ bool tally_timeline_at(const struct tally_timeline *timeline, uint32_t key, uint
 		       uint32_t *ret_value, uint64_t *ret_from, uint64_t *ret_until)
 {
 	const uint64_t *dense = tally_map_find(&timeline->keys, (uint64_t)key + 1);
-	size_t low, high, first, end;
+	size_t low, first, end;
 
 	if (!dense)
 		return false;
 	first = timeline->first[*dense];
 	end = timeline->first[*dense + 1];
-	for (low = first + 1, high = end; low < high;) {
-		size_t middle = low + (high - low) / 2;
-
-		if (timeline->entries[middle].time <= time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = SORTED_BOUND(at, first + 1, end, timeline->entries[at].time <= time);
 	*ret_value = timeline->entries[low - 1].value;
 	*ret_from = timeline->entries[low - 1].time;
 	*ret_until = low < end ? timeline->entries[low].time : UINT64_MAX;

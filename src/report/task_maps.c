@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include "base/cell.h"
+#include "base/sorted.h"
 #include "base/table.h"
 
 /* Source: include/uapi/linux/perf_event.h; FORK_EXEC is perf's own. */
@@ -87,16 +88,8 @@ static int own(struct task_maps *maps, struct task_map_list **list)
 /* The first mapping that ends behind an address. */
 static uint32_t first_behind(const struct task_map_list *list, uint64_t addr)
 {
-	uint32_t low = 0, high = list->count;
+	uint32_t low = SORTED_BOUND(at, 0, list->count, list->list[at].end <= addr);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (list->list[middle].end > addr)
-			high = middle;
-		else
-			low = middle + 1;
-	}
 	return low;
 }
 

@@ -1,4 +1,5 @@
 #include "session/early_visit.h"
+#include "base/sorted.h"
 #include "base/table.h"
 
 #include <errno.h>
@@ -156,16 +157,9 @@ bool tally_early_visit_again(const struct early_visit *visit, uint32_t pid, uint
 			     uint64_t offset)
 {
 	const struct early_again wanted = {.pid = pid, .tid = tid, .first_offset = offset};
-	size_t low = 0, high = visit->again_count;
+	size_t low = SORTED_BOUND(middle, 0, visit->again_count,
+				  by_thread(&visit->again[middle], &wanted) <= 0);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (by_thread(&visit->again[middle], &wanted) <= 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low && visit->again[low - 1].pid == pid && visit->again[low - 1].tid == tid &&
 	       offset <= visit->again[low - 1].last_offset;
 }

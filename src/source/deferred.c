@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include "base/bytes.h"
+#include "base/sorted.h"
 
 #define COOKIE_AT 8
 #define COUNT_AT  16
@@ -49,18 +50,9 @@ void tally_deferred_sort(struct source_deferred *list, size_t count)
 uint64_t tally_deferred_find(const struct source_deferred *list, size_t count, uint32_t tid,
 			     uint64_t cookie, uint64_t time, const uint64_t **ret)
 {
-	size_t low = 0, high = count;
+	struct source_deferred wanted = {.tid = tid, .cookie = cookie, .time = time};
+	size_t low = SORTED_BOUND(at, 0, count, compare(&list[at], &wanted) < 0);
 
-	/* The first that is not older than the sample. */
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		int order = by_thread(&list[middle], tid, cookie);
-
-		if (order < 0 || (!order && list[middle].time < time))
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == count || by_thread(&list[low], tid, cookie))
 		return 0;
 	*ret = (const void *)(list[low].record + WORDS_AT);

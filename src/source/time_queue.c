@@ -1,4 +1,5 @@
 #include "source/time_queue.h"
+#include "base/sorted.h"
 #include "base/table.h"
 
 #include <stdlib.h>
@@ -48,15 +49,7 @@ static size_t run_until(const struct time_queue *queue, const struct time_run *r
 		return from;
 	if (queue->entries[to - 1].time <= limit)
 		return to;
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-
-		if (queue->entries[middle].time <= limit)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from;
+	return SORTED_BOUND(at, from, to, queue->entries[at].time <= limit);
 }
 
 static int by_value(const void *left, const void *right)

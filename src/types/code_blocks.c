@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "base/sorted.h"
 #include "base/table.h"
 
 int tally_code_blocks_add(struct code_blocks *code, struct insn_reader *reader,
@@ -23,16 +24,8 @@ int tally_code_blocks_add(struct code_blocks *code, struct insn_reader *reader,
 
 uint32_t tally_code_insn_at(const struct code_blocks *code, uint64_t address)
 {
-	size_t low = 0, high = code->insn_count;
+	size_t low = SORTED_BOUND(at, 0, code->insn_count, code->insns[at].address < address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (code->insns[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < code->insn_count && code->insns[low].address == address ? (uint32_t)low
 									     : CODE_NOWHERE;
 }

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "base/sorted.h"
 #include "dwarf/line_index.h"
 #include "types/data_types_state.h"
 #include "types/type_shape.h"
@@ -99,16 +100,8 @@ static int find_part(struct data_types *types, uint64_t address, struct function
 
 static struct data_access answer_at(const struct function_part *part, uint64_t address)
 {
-	uint32_t low = 0, high = part->count;
+	uint32_t low = SORTED_BOUND(at, 0, part->count, part->places[at] < address - part->low);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (part->places[middle] < address - part->low)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low < part->count && part->places[low] == address - part->low)
 		return part->found[low];
 	return (struct data_access){.outcome = part->outcome};

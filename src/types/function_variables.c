@@ -3,6 +3,7 @@
 #include <dwarf.h>
 #include <errno.h>
 #include <stdlib.h>
+#include "base/sorted.h"
 #include "base/table.h"
 #include "dwarf/dwarf_locations.h"
 #include "types/type_shape.h"
@@ -280,32 +281,17 @@ void tally_function_variables_done(struct function_variables *variables)
 
 size_t tally_function_variables_from(const struct function_variables *variables, uint64_t address)
 {
-	size_t low = 0, high = variables->count;
+	size_t low = SORTED_BOUND(at, 0, variables->count, variables->places[at].low < address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (variables->places[middle].low < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low;
 }
 
 const struct call_result *tally_function_call(const struct function_variables *variables,
 					      uint64_t returns_to)
 {
-	size_t low = 0, high = variables->call_count;
+	size_t low = SORTED_BOUND(at, 0, variables->call_count,
+				  variables->calls[at].returns_to < returns_to);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (variables->calls[middle].returns_to < returns_to)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < variables->call_count && variables->calls[low].returns_to == returns_to
 		   ? &variables->calls[low]
 		   : NULL;

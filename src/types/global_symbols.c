@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/bytes.h"
+#include "base/sorted.h"
 #include "base/table.h"
 
 static int add(struct global_symbols *symbols, const GElf_Sym *symbol, const char *name)
@@ -74,16 +75,9 @@ const char *tally_global_symbol_at(const struct global_symbols *symbols, bool of
 				   uint64_t address, uint64_t *ret_start)
 {
 	const struct global_symbol *list = of_thread ? symbols->of_threads : symbols->list;
-	size_t low = 0, high = of_thread ? symbols->thread_count : symbols->count;
+	size_t low = SORTED_BOUND(at, 0, of_thread ? symbols->thread_count : symbols->count,
+				  list[at].address <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (list[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (!low || address - list[low - 1].address >= list[low - 1].size)
 		return NULL;
 	*ret_start = list[low - 1].address;

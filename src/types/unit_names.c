@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
+#include "base/sorted.h"
 #include "base/table.h"
 #include "types/location.h"
 #include "types/type_shape.h"
@@ -190,32 +191,17 @@ const struct unit_variable *tally_unit_variable_at(const struct unit_names *name
 						   uint64_t address)
 {
 	const struct unit_variable *list = of_thread ? names->of_threads : names->variables;
-	size_t low = 0, high = of_thread ? names->thread_count : names->variable_count;
+	size_t low = SORTED_BOUND(at, 0, of_thread ? names->thread_count : names->variable_count,
+				  list[at].address <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (list[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low && address - list[low - 1].address < list[low - 1].size ? &list[low - 1] : NULL;
 }
 
 type_ref tally_unit_variable_named(const struct unit_names *names, const char *name)
 {
 	uint64_t hash = tally_hash_bytes(name, strnlen(name, TALLY_NAME_MOST));
-	size_t low = 0, high = names->name_count;
+	size_t low = SORTED_BOUND(at, 0, names->name_count, names->names[at].hash < hash);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (names->names[middle].hash < hash)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < names->name_count && names->names[low].hash == hash ? names->names[low].type
 									 : 0;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
+#include "base/sorted.h"
 #include "image/code.h"
 #include "image/code_map.h"
 #include "image/frame_info.h"
@@ -236,19 +237,10 @@ void tally_functions_free(struct tally_functions *functions)
 /* The number of functions that start at or before an address. */
 static size_t count_started(const struct tally_functions *functions, uint64_t address)
 {
-	size_t from = 0, to = functions->count;
-
 	if (address < functions->base)
 		return 0;
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-
-		if (functions->starts[middle] <= address - functions->base)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from;
+	address -= functions->base;
+	return SORTED_BOUND(at, 0, functions->count, functions->starts[at] <= address);
 }
 
 /* Where a function ends: at the next start at the latest. */

@@ -13,6 +13,7 @@
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "base/option_struct.h"
+#include "base/sorted.h"
 #include "file/feature.h"
 #include "file/file_options.h"
 #include "write/stream_write.h"
@@ -242,18 +243,11 @@ static int add_aux_place(struct file_repair *repair, const struct tally_record *
 static bool is_unwanted(const struct file_repair *repair, const struct tally_record *record)
 {
 	const struct tally_repair_options *options = &repair->options;
-	size_t low = 0, high = options->left_out_count;
+	size_t low;
 
 	if (record->type == PERF_RECORD_FINISHED_ROUND)
 		return options->records_size || options->left_out_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (options->left_out[middle] < record->offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = SORTED_BOUND(at, 0, options->left_out_count, options->left_out[at] < record->offset);
 	return low < options->left_out_count && options->left_out[low] == record->offset;
 }
 
