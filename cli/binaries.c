@@ -32,6 +32,7 @@ int cli_binaries_apply(const char *command, const struct cli_binaries *binaries,
 	to->debug_dirs = (const char *const *)binaries->debug_dirs.items;
 	to->debug_dir_count = binaries->debug_dirs.count;
 	to->no_demangle = binaries->no_demangle;
+	to->recorded_symbols = binaries->recorded_symbols;
 	to->no_inlines = binaries->inlines == CLI_INLINE_NONE;
 	to->inlines = binaries->inlines == CLI_INLINE_ALL;
 	return status;

@@ -23,6 +23,7 @@ struct cli_binaries {
 	struct cli_list debug_dirs; /* borrowed by the session's options: for cli_binaries_done() */
 	bool ignore_vmlinux;        /* --vmlinux is as if it were not there */
 	bool no_demangle;
+	bool recorded_symbols;
 	enum cli_debuginfod debuginfod;
 	enum cli_inline inlines;
 };
@@ -58,11 +59,18 @@ struct cli_binaries {
 		    .to = &(to_binaries).kallsyms                      \
 	}
 
-#define CLI_BINARIES(to_binaries)                                                          \
-	CLI_BINARIES_FILES(to_binaries),                                                   \
-	{                                                                                  \
-		CLI_STRING, 'k', "vmlinux", "FILE", "the kernel's image, for its symbols", \
-		    .to = &(to_binaries).vmlinux                                           \
+#define CLI_BINARIES(to_binaries)                                                        \
+	CLI_BINARIES_FILES(to_binaries),                                                 \
+	    {CLI_STRING,                                                                 \
+	     'k',                                                                        \
+	     "vmlinux",                                                                  \
+	     "FILE",                                                                     \
+	     "the kernel's image, for its symbols",                                      \
+	     .to = &(to_binaries).vmlinux},                                              \
+	{                                                                                \
+		CLI_FLAG, 0, "recorded-symbols", NULL,                                   \
+		    "names that the recording has itself, made by simpleperf or hiperf", \
+		    .to = &(to_binaries).recorded_symbols                                \
 	}
 
 #define CLI_NO_DEMANGLE(to_binaries)                                         \

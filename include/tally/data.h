@@ -128,6 +128,14 @@ int tally_data_find_event(const struct tally_data *data, uint64_t id);
  * unknown; -EBADMSG: the record is too short. */
 int tally_data_event_of(const struct tally_data *data, const struct tally_record *record);
 const struct tally_data_info *tally_data_info(const struct tally_data *data);
+
+/* Visits the symbols of a file of tally_data_info()->files, in the order of the recording.  The
+ * name is not escaped, and has no NUL behind it.  A result of `visit` that is not 0 ends the visit,
+ * and is the result.  What is damaged ends it, too. */
+typedef int (*tally_data_symbol_fn)(void *context, uint64_t address, uint64_t size,
+				    const char *name, size_t name_size);
+int tally_data_file_symbols(const struct tally_data *data, const struct tally_data_file *file,
+			    tally_data_symbol_fn visit, void *context);
 /* The payload of a feature section, {NULL, 0} when absent. */
 struct tally_block tally_data_feature(const struct tally_data *data, unsigned feature);
 
@@ -163,6 +171,13 @@ int tally_data_block_bad(struct tally_data *data, uint64_t offset, struct tally_
 int tally_data_next_record(struct tally_data *data, struct tally_record *ret,
 			   struct tally_error *error);
 
+/* The bytes behind an AUXTRACE or TRACING_DATA record of that size that belong to it, by the number
+ * in its body.  simpleperf's TRACING_DATA has them within. */
+static inline uint64_t tally_record_outside(uint32_t type, uint16_t size, uint64_t number)
+{
+	return type == PERF_RECORD_HEADER_TRACING_DATA && number <= size - 12U ? 0 : number;
+}
+
 /* Bytes from this record to the next.  AUXTRACE and TRACING_DATA are followed by bytes that
  * record->size does not count.  UINT64_MAX: the size is impossible. */
 static inline uint64_t tally_record_extent(const struct tally_record *record)
@@ -176,7 +191,9 @@ static inline uint64_t tally_record_extent(const struct tally_record *record)
 	if (record->type == PERF_RECORD_AUXTRACE && record->size >= 16)
 		outside = *(const uint64_t *)(const void *)(record->bytes + 8);
 	else if (record->type == PERF_RECORD_HEADER_TRACING_DATA && record->size >= 12)
-		outside = *(const uint32_t *)(const void *)(record->bytes + 8);
+		outside =
+		    tally_record_outside(record->type, record->size,
+					 *(const uint32_t *)(const void *)(record->bytes + 8));
 	return outside > INT64_MAX ? UINT64_MAX : record->size + ((outside + 7) & ~7ULL);
 }
 

@@ -207,12 +207,25 @@ struct tally_data_cpu_domain {
 	const char *cpu_mask, *cpus;
 };
 
-/* A file whose symbols simpleperf wrote into the recording. */
+/* What the addresses of a file's symbols are. */
+enum tally_data_file_kind {
+	TALLY_DATA_FILE_KERNEL,   /* of the running kernel */
+	TALLY_DATA_FILE_MODULE,   /* of an object file of the kernel's */
+	TALLY_DATA_FILE_BINARY,   /* of an ELF file, as its symbols have them */
+	TALLY_DATA_FILE_OFFSETS,  /* offsets in the file: of Android's dex files and the like */
+	TALLY_DATA_FILE_ADDRESSES /* of the process: of code made at run time; and unknown kinds */
+};
+
+/* A file whose symbols simpleperf or hiperf wrote into the recording. */
 struct tally_data_file {
 	const char *path;
-	uint32_t type; /* simpleperf's DsoType: 0 kernel, 1 kernel module, 2 ELF, ... */
-	uint64_t min_vaddr;
+	enum tally_data_file_kind kind;
+	uint64_t min_vaddr;  /* the least address of its code; 0: unknown */
+	uint64_t min_offset; /* where that is in the file, or in a module's memory; UINT64_MAX:
+				unknown */
 	uint32_t symbol_count;
+	const uint8_t *symbols; /* for tally_data_file_symbols(); borrowed from the recording */
+	size_t symbols_size;
 };
 
 struct tally_data_info {

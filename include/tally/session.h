@@ -68,6 +68,9 @@ struct tally_session_options {
 	 * the recording does not say how many branches its processor keeps, or in which registers.
 	 */
 	bool stitch_lbr;
+	/* Names are those that the recording has itself (struct tally_data_file), where it has some
+	 * of a binary. */
+	bool recorded_symbols;
 };
 
 struct tally_session_counts {

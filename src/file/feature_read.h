@@ -53,8 +53,10 @@ int tally_feature_bpf_prog_info(struct tally_data *data, struct file_cursor *cur
 /* feature_recordings.c */
 int tally_feature_recordings(struct tally_data *data, struct file_cursor *cursor);
 /* feature_simpleperf.c */
+int tally_feature_simpleperf_meta_info(struct tally_data *data, struct file_cursor *cursor);
+/* feature_symbols.c */
 int tally_feature_simpleperf_file(struct tally_data *data, struct file_cursor *cursor);
 int tally_feature_simpleperf_file2(struct tally_data *data, struct file_cursor *cursor);
-int tally_feature_simpleperf_meta_info(struct tally_data *data, struct file_cursor *cursor);
+int tally_feature_hiperf_symbols(struct tally_data *data, struct file_cursor *cursor);
 
 #endif

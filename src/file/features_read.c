@@ -162,7 +162,9 @@ static int read_feature(struct tally_data *data, unsigned feature, struct file_c
 	struct tally_data_info *info = &data->info;
 
 	if (info->hiperf && feature >= TALLY_FEATURE_HIPERF_SYMBOLS)
-		return 0;
+		return feature == TALLY_FEATURE_HIPERF_SYMBOLS
+			   ? tally_feature_hiperf_symbols(data, cursor)
+			   : 0;
 	switch (feature) {
 	case FEATURE_BUILD_ID:
 		return tally_feature_build_ids(data, cursor);

@@ -12,9 +12,17 @@
 #include <stdint.h>
 #include "elf/symbol.h"
 
+struct tally_symbol_list;
 struct tally_debug_places;
 struct tally_image_store;
 struct tally_image;
+
+/* What the first mapping of an image said of it. */
+struct tally_image_origin {
+	const char *path;
+	uint64_t start, offset;
+	bool addresses; /* tally_image_places_are_addresses() */
+};
 
 struct tally_image_options {
 	size_t size;
@@ -43,6 +51,11 @@ struct tally_image_options {
 	 * that has ended: a descriptor, or -ENOENT. Any thread calls it. NULL: nobody has such. */
 	int (*open_held)(void *context, const uint8_t *id, uint8_t id_size);
 	void *held;
+	/* Adds the symbols that the recording has itself of an image, which then are its only ones:
+	 * their number (0: it has none), or -ENOMEM.  Any thread calls it.  NULL: unused. */
+	int64_t (*add_recorded)(void *context, const struct tally_image_origin *image,
+				struct tally_symbol_list *list);
+	void *recorded;
 };
 
 int tally_image_store_new(const struct tally_image_options *options,
@@ -72,6 +85,8 @@ struct tally_image_key {
 	uint8_t build_id_size, build_id[20]; /* size 0: unknown */
 	const char *vmlinux; /* kernel: the file that was its symbols' when recorded; NULL: none */
 	bool data;           /* the mapping is not executable: no perf map is looked for */
+	bool made; /* code made at run time, whose recorded symbols have addresses of the process */
+	uint64_t start, offset; /* of the mapping */
 	uint64_t
 	    anchor; /* kernel: where the symbol named behind the ']' of `path` was when recorded
 		     * ("[kernel.kallsyms]_text": the record's pgoff); 0: unknown.  The first key

@@ -55,6 +55,7 @@ struct tally_image {
 	enum tally_image_kind kind;
 	char *path, *name;
 	uint32_t pid;
+	uint64_t start, offset; /* of its first mapping */
 	bool data;
 	uint64_t ino;
 	uint8_t build_id_size, build_id[20]; /* as recorded */
@@ -92,6 +93,7 @@ struct tally_image {
 
 /* Fill image->table, or image->why; -ENOMEM at worst.  Called once, under the image's lock. */
 int tally_image_load_file(struct tally_image *image);
+int tally_image_load_recorded(struct tally_image *image); /* -ENOENT: the recording has none */
 int tally_image_load_vdso(struct tally_image *image);
 int tally_image_load_anon(struct tally_image *image);
 /* Reads its map again, if that is another one or has more than before. Nobody may look up

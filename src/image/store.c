@@ -211,6 +211,8 @@ static struct tally_image *add(struct tally_image_store *store, const struct tal
 	image->kind = kind;
 	image->pid = key->pid;
 	image->data = key->data;
+	image->start = key->start;
+	image->offset = key->offset;
 	image->ino = key->ino;
 	if (key->build_id_size <= 20) {
 		image->build_id_size = key->build_id_size;
@@ -291,7 +293,9 @@ static struct tally_image *find_or_add(struct tally_image_store *store,
 struct tally_image *tally_image_get(struct tally_image_store *store,
 				    const struct tally_image_key *key)
 {
-	enum tally_image_kind kind = tally_image_kind_of(key->path, key->kernel);
+	bool made = key->made && store->options.add_recorded;
+	enum tally_image_kind kind =
+	    made ? TALLY_IMAGE_ANON : tally_image_kind_of(key->path, key->kernel);
 	const char *path =
 	    kind == TALLY_IMAGE_KERNEL ? tally_image_kernel_path(key->path) : key->path;
 	struct tally_image *image;
@@ -416,6 +420,10 @@ void tally_image_leave_out(const struct tally_image *image, char **line, const c
 
 static int load_by_kind(struct tally_image *image)
 {
+	int error = tally_image_load_recorded(image);
+
+	if (error != -ENOENT)
+		return error;
 	switch (image->kind) {
 	case TALLY_IMAGE_FILE:
 		return tally_image_load_file(image);

@@ -10,6 +10,7 @@
 #include "report/nameless.h"
 #include "profile/chain_ends.h"
 #include "profile/profile.h"
+#include "session/numbers.h"
 
 /* How the name of a thread's anonymous code begins. */
 static void put_image(const struct tally_session *session, const struct nameless *nameless,
@@ -42,11 +43,19 @@ static void put_image(const struct tally_session *session, const struct nameless
 
 static int put_nameless(const struct tally_profile *profile, size_t event, struct tally_buf *to)
 {
+	const struct tally_session *session = tally_profile_session(profile);
 	struct nameless nameless;
 	int result = tally_nameless_find(profile, event, false, &nameless);
+	size_t left;
 
 	for (size_t i = 0; i < nameless.count && !result; i++)
-		put_image(tally_profile_session(profile), &nameless, &nameless.images[i], to);
+		put_image(session, &nameless, &nameless.images[i], to);
+	left = nameless.count ? tally_session_symbols_left(session) : 0;
+	if (left)
+		tally_buf_printf(to,
+				 "# The recording has names of %zu file%s; see them with "
+				 "--recorded-symbols\n",
+				 left, left == 1 ? "" : "s");
 	tally_nameless_done(&nameless);
 	return result;
 }

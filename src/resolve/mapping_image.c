@@ -6,6 +6,9 @@
 #include "base/bytes.h"
 #include "image/image_kind.h"
 
+/* A bit of simpleperf's in the protection of a mapping.  Source: its thread_tree.h. */
+#define SIMPLEPERF_MADE 0x4000
+
 static const struct tally_data_build_id *recorded_build_id(const struct tally_frame_source *source,
 							   const char *filename)
 {
@@ -43,6 +46,9 @@ struct tally_image *tally_mapping_image(const struct tally_frame_source *source,
 	    .path = filename,
 	    .pid = mapping->pid == UINT32_MAX ? 0 : mapping->pid,
 	    .kernel = mapping->cpumode == PERF_RECORD_MISC_KERNEL,
+	    .made = mapping->prot & SIMPLEPERF_MADE,
+	    .start = mapping->start,
+	    .offset = mapping->pgoff,
 	    .ino = file->ino,
 	    .data = !(mapping->prot & PROT_EXEC) && mapping->cpumode != PERF_RECORD_MISC_KERNEL,
 	    .build_id_size = file->build_id_size,

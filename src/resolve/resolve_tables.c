@@ -114,18 +114,23 @@ int tally_resolve_tables_init(struct tally_resolve_tables *tables,
 	    .build_id_dir = options->build_id_dir,
 	    .kernel_release = recorded_release(source),
 	    .places = &tables->debug_dirs.places,
+	    .add_recorded = options->recorded_symbols ? tally_recorded_symbols_add : NULL,
+	    .recorded = &tables->recorded,
 	};
 	int result;
 
 	tables->source = source;
+	tables->recorded.data = source->data;
+	tables->recorded.used = options->recorded_symbols;
 	tables->unwind_most = UNWIND_USUAL;
 	tables->no_inlines = options->no_inlines;
 	tables->inlines = options->inlines;
 	tables->places = options->places;
 	tables->branch_history = options->branch_history;
 	tally_source_texts_init(&tables->source_texts);
-	tables->kernel_guessed =
-	    images.kallsyms || images.vmlinux || images.kcore || same_kernel(source);
+	tables->kernel_guessed = images.kallsyms || images.vmlinux || images.kcore ||
+				 same_kernel(source) ||
+				 tally_recorded_symbols_of_kernel(&tables->recorded);
 	tally_thread_numbers_init(&tables->threads_met);
 	find_kernel(tables);
 	result = index_build_ids(tables);

@@ -9,6 +9,7 @@
 #include "image/image.h"
 #include "resolve/debug_dirs.h"
 #include "resolve/frames.h"
+#include "resolve/recorded_symbols.h"
 #include "resolve/source_texts.h"
 #include "resolve/stacks.h"
 #include "resolve/thread_numbers.h"
@@ -18,6 +19,7 @@ struct tally_resolve_tables {
 	const struct tally_source *source;
 	struct tally_debug_dirs debug_dirs;
 	struct tally_image_store *images;
+	struct tally_recorded_symbols recorded;
 	struct tally_frames frames;
 	struct tally_chain_images *chain_images;
 	struct tally_stacks stacks;

@@ -189,6 +189,16 @@ bool tally_session_has_image(const struct tally_session *session, const char *na
 	return false;
 }
 
+size_t tally_session_symbols_left(const struct tally_session *session)
+{
+	const struct tally_data_info *info = tally_data_info(session->tables.source->data);
+	size_t count = 0;
+
+	for (size_t i = 0; i < info->file_count && !session->tables.recorded.used; i++)
+		count += info->files[i].symbol_count > 0;
+	return count;
+}
+
 const char *tally_session_why_no_kernel(const struct tally_session *session)
 {
 	const char *why = NULL;

@@ -64,6 +64,8 @@ bool tally_session_image_is_made(const struct tally_session *session, uint32_t i
 bool tally_session_has_image(const struct tally_session *session, const char *name);
 /* Why the kernel's symbols are missing; NULL: they are not, or it is not known. */
 const char *tally_session_why_no_kernel(const struct tally_session *session);
+/* How many files the recording has symbols of that were not asked for. */
+size_t tally_session_symbols_left(const struct tally_session *session);
 
 /* For -v: a line for each image whose symbols are missing though samples fell into it. */
 typedef void (*tally_missing_fn)(void *context, const char *image_path, const char *why);

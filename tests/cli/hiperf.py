@@ -9,6 +9,8 @@ its own.  lost: the table lacks its first node; loop: each node is its own calle
 import struct
 import sys
 
+from sections import write_with
+
 SAMPLE = 9
 CMDLINE, RECORD_TIME, STACK_TABLE = 11, 194, 197
 CHAIN_AT = 40  # header, ip, pid and tid, time, period
@@ -51,17 +53,7 @@ def main():
         table += struct.pack("<III", pid, 1 << 20, len(pairs)) + b"".join(struct.pack("<IQ", *pair) for pair in pairs)
     line = b"hiperf record --dedup_stack -p 5\0"
     sections = {CMDLINE: struct.pack("<I", len(line)) + line, RECORD_TIME: struct.pack("<I", 2) + b"1\0", STACK_TABLE: table}
-    bits = sum(1 << feature for feature in sections)
-    header = bytearray(whole[:start])
-    struct.pack_into("<QQ", header, 40, start, len(data))
-    struct.pack_into("<4Q", header, 72, *(bits >> 64 * i & (1 << 64) - 1 for i in range(4)))
-    behind = start + len(data) + 16 * len(sections)
-    places = b""
-    for feature in sorted(sections):
-        places += struct.pack("<QQ", behind, len(sections[feature]))
-        behind += len(sections[feature])
-    with open(sys.argv[2], "wb") as file:
-        file.write(header + data + places + b"".join(sections[feature] for feature in sorted(sections)))
+    write_with(sys.argv[2], whole, data, sections)
 
 
 main()

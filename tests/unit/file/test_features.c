@@ -1,6 +1,7 @@
 /* What feature sections say, on sections made by hand after the perf.data format. */
 #include "made_recording.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -231,24 +232,40 @@ static void groups_that_overlap_are_damage(void **state)
 	tally_data_close(data);
 }
 
+static int note_symbol(void *context, uint64_t address, uint64_t size, const char *name,
+		       size_t name_size)
+{
+	tally_buf_printf(context, "%" PRIx64 "+%" PRIx64 " %.*s\n", address, size, (int)name_size,
+			 name);
+	return 0;
+}
+
 static void what_simpleperf_writes(void **state)
 {
 	static const char meta[] = "simpleperf_version\0"
 				   "1.build.7\0clockid\0monotonic";
-	static const uint8_t message[] = {0x0a, 4,    '/', 'a', '.', 'b',  0x10, 2,    0x18, 0x80,
-					  0x20, 0x22, 2,   8,   1,   0x22, 0,    0x3a, 1,    'x'};
+	/* the second symbol has no field */
+	static const uint8_t message[] = {0x0a, 4,    '/',  'a',  '.', 'b',  0x10, 2,
+					  0x18, 0x80, 0x20, 0x22, 8,   8,    0x81, 0x20,
+					  0x10, 0x20, 0x1a, 1,    'a', 0x22, 0,    0x3a,
+					  1,    'x',  0x32, 3,    8,   0x80, 4};
 	const struct tally_data_info *info;
 	struct sections sections;
-	struct tally_buf *file = &sections.payload[TALLY_FEATURE_SIMPLEPERF_FILE];
+	struct tally_buf *file = &sections.payload[TALLY_FEATURE_SIMPLEPERF_FILE], symbols = {0};
 	struct tally_data *data;
 
 	begin(&sections, state);
 	tally_buf_add(&sections.payload[TALLY_FEATURE_SIMPLEPERF_META_INFO], meta, sizeof(meta));
-	U32S(file, 3 + 4 + 8 + 4);
+	U32S(file, 3 + 4 + 8 + 4 + 2 * (8 + 4 + 4));
 	tally_buf_add(file, "/k", 3);
 	U32S(file, 0);
 	tally_buf_u64(file, 0x1000);
-	U32S(file, 9);
+	U32S(file, 2);
+	for (unsigned i = 0; i < 2; i++) {
+		tally_buf_u64(file, 0x1010 + 16 * i);
+		U32S(file, 16);
+		tally_buf_add(file, i ? "two" : "one", 4);
+	}
 	U32S(&sections.payload[TALLY_FEATURE_SIMPLEPERF_FILE2], sizeof(message));
 	tally_buf_add(&sections.payload[TALLY_FEATURE_SIMPLEPERF_FILE2], message, sizeof(message));
 	data = finish(&sections);
@@ -260,11 +277,20 @@ static void what_simpleperf_writes(void **state)
 	assert_int_equal(info->file_count, 2);
 	assert_string_equal(info->files[0].path, "/k");
 	assert_int_equal(info->files[0].min_vaddr, 0x1000);
-	assert_int_equal(info->files[0].symbol_count, 9);
+	assert_int_equal(info->files[0].kind, TALLY_DATA_FILE_KERNEL);
+	assert_int_equal(info->files[0].min_offset, UINT64_MAX);
+	assert_int_equal(info->files[0].symbol_count, 2);
+	assert_int_equal(tally_data_file_symbols(data, &info->files[0], note_symbol, &symbols), 0);
+	assert_string_equal(tally_buf_str(&symbols), "1010+10 one\n1020+10 two\n");
 	assert_string_equal(info->files[1].path, "/a.b");
-	assert_int_equal(info->files[1].type, 2);
+	assert_int_equal(info->files[1].kind, TALLY_DATA_FILE_BINARY);
+	assert_int_equal(info->files[1].min_offset, 0x200);
 	assert_int_equal(info->files[1].min_vaddr, 0x1000);
 	assert_int_equal(info->files[1].symbol_count, 2);
+	tally_buf_clear(&symbols);
+	assert_int_equal(tally_data_file_symbols(data, &info->files[1], note_symbol, &symbols), 0);
+	assert_string_equal(tally_buf_str(&symbols), "1001+20 a\n0+0 \n");
+	tally_buf_done(&symbols);
 	tally_data_close(data);
 }
 

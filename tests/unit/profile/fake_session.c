@@ -135,6 +135,12 @@ bool tally_session_has_image(const struct tally_session *session, const char *na
 	return false;
 }
 
+size_t tally_session_symbols_left(const struct tally_session *session)
+{
+	(void)session;
+	return 0;
+}
+
 const char *tally_session_why_no_kernel(const struct tally_session *session)
 {
 	(void)session;
