@@ -333,18 +333,12 @@ function create(recording) {
 		return { all, match };
 	}
 
-	// Places of labels when sorted by name.
-	function names() {
-		return keep("names", "", () => {
-			const order = Array.from({ length: recording.labels }, (_, i) => i).sort((a, b) => compare(recording.name(a), recording.name(b)));
-			const at = new Uint32Array(recording.labels);
-			order.forEach((label, place) => at[label] = place);
-			return at;
-		});
+	// How long each sample that is picked stands for, in the order of time.
+	function lengths(state) {
+		return keep("lengths", selection(state), () => tally.layTime.lengths(recording, picked(state), places(state)));
 	}
-	const compare = (a, b) => a < b ? -1 : a > b ? 1 : 0;
 
-	return { recording, base, first, events, isTime, threads, tree, matches, selection, places, picked, within, sums, count, against, graph, byThread, functions, images, found, timeline, names, keep, array };
+	return { recording, base, first, events, isTime, threads, tree, matches, selection, places, picked, within, sums, count, against, graph, byThread, functions, images, found, timeline, lengths, keep, array };
 }
 
 tally.analysis = { create };

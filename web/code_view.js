@@ -2,7 +2,9 @@
 (function () {
 
 const { make, clear, button } = tally.dom;
-const AROUND = 4; // lines before the first and after the last one with samples
+const AROUND = 4; // lines and instructions before the first and after the last one with samples
+const FEW = 12; // so many instructions without samples are not worth a gap
+const SOME = 300; // and so many are shown at a time
 
 function create(page) {
 	const { analysis, store } = page, { recording } = analysis;
@@ -128,20 +130,45 @@ function create(page) {
 	function codeOf(of, mask, side, name) {
 		const { code, code_sample: samples } = tables;
 		if (!code) return null;
-		const self = new Map(), rows = [];
+		const self = new Map(), list = [];
 		let whole = 0;
 		for (let i = 0; samples && i < samples.count; i++) {
 			if (code.function[samples.code[i]] !== of || code.recording[samples.code[i]] !== side || !mask[samples.event[i]]) continue;
 			self.set(samples.code[i], (self.get(samples.code[i]) || 0) + samples.self[i]);
 			whole += samples.self[i];
 		}
-		for (let i = 0; i < code.count; i++) {
-			if (code.function[i] !== of || code.recording[i] !== side) continue;
+		for (let i = 0; i < code.count; i++) if (code.function[i] === of && code.recording[i] === side) list.push(i);
+		const row = (i) => {
 			const value = self.get(i) || 0;
-			rows.push(make("tr", { class: value > whole * 0.1 ? "hot" : null }, cell(value, whole || 1), make("td", { class: "number place" }, code.number[i] ? String(code.number[i]) : ""),
-				make("td", { class: "number place" }, code.offset[i].toString(16)), make("td", { class: "text" }, make("code", null, recording.text(code.text[i]).replace(/\\u\{9\}/g, "  ")))));
+			return make("tr", { class: value > whole * 0.1 ? "hot" : null }, cell(value, whole || 1), make("td", { class: "number place" }, code.number[i] ? String(code.number[i]) : ""),
+				make("td", { class: "number place" }, code.offset[i].toString(16)), make("td", { class: "text" }, make("code", null, recording.text(code.text[i]).replace(/\\u\{9\}/g, "  "))));
+		};
+		return list.length ? part(name, ["Self", "Line", "Offset", "Instruction"], folded(list, (i) => self.has(i), row)) : null;
+	}
+
+	// Rows of a long function: those far from any sample are made when they are asked for, some at a time.
+	function folded(list, sampled, row) {
+		const near = new Uint8Array(list.length), rows = [];
+		list.forEach((one, at) => {
+			if (sampled(one)) near.fill(1, Math.max(0, at - AROUND), at + AROUND + 1);
+		});
+		if (!near.includes(1)) near.fill(1, 0, SOME);
+		const fold = (from, to) => {
+			const press = button(`${tally.format.count(to - from)} instructions without samples`, () => {
+				const end = Math.min(to, from + SOME);
+				gap.replaceWith(...list.slice(from, end).map(row), ...(end < to ? [fold(end, to)] : []));
+			}, { class: "link", title: "Show them" });
+			const gap = make("tr", { class: "gap" }, make("td", { colspan: "3" }, ""), make("td", { class: "text" }, press));
+			return gap;
+		};
+		for (let at = 0; at < list.length;) {
+			let end = at;
+			while (end < list.length && near[end] === near[at]) end++;
+			if (near[at] || end - at <= FEW) rows.push(...list.slice(at, end).map(row));
+			else rows.push(fold(at, end));
+			at = end;
 		}
-		return rows.length ? part(name, ["Self", "Line", "Offset", "Instruction"], rows) : null;
+		return rows;
 	}
 
 	return { element, update };

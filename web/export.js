@@ -69,7 +69,7 @@ function graphSvg(page) {
 	const sums = analysis.graph(state);
 	tally.layTree(boxes, analysis.tree(state), sums, {
 		zoom: tally.tree.find(analysis.tree(state), tally.state.read.labels(state.inverted ? "" : state.zoom)),
-		byName: state.order === "name" ? analysis.names() : null, least: 0.5 / width,
+		byName: state.order === "name" ? analysis.recording.name : null, least: 0.5 / width,
 	});
 	if (state.inverted === "1") tally.layCallers(boxes, analysis.tree(state), sums.self, {
 		labels: analysis.recording.labels, path: tally.state.read.labels(state.zoom), least: 0.5 / width, ...(sums.before ? { before: sums.selfBefore, after: sums.selfAfter } : {}),

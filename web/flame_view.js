@@ -20,18 +20,18 @@ function create(page) {
 			choice("Compare", [["share", "Shares", "Compare parts of each recording"], ["weight", "Weights", "Compare what was counted"]], () => now().compare, set("compare")),
 		] : []),
 	];
-	let layoutTime = false;
+	let layoutTime = false, above = 0; // rows above what is zoomed to
 	const graph = tally.graph.create(page, {
 		label: "Flame graph",
 		up: () => now().up === "1",
 		layout(boxes, least, width) {
 			const state = now(), tree = analysis.tree(state);
+			above = tally.state.read.labels(state.zoom).length;
 			layoutTime = state.order === "time" && state.inverted !== "1";
 			if (layoutTime) {
 				const [begin, end] = page.span(state);
 				const picked = analysis.picked(state), places = analysis.places(state);
-				const limit = analysis.keep("longest", analysis.selection(state), () => tally.layTime.longest(recording, picked, places));
-				tally.layTime.lay(boxes, recording, tree, picked, places, limit, analysis.within(state, picked), begin, end, width);
+				tally.layTime.lay(boxes, recording, tree, picked, places, analysis.lengths(state), analysis.within(state, picked), begin, end, width);
 				return;
 			}
 			const sums = analysis.graph(state), path = tally.state.read.labels(state.zoom);
@@ -40,7 +40,7 @@ function create(page) {
 				tally.layCallers(boxes, tree, sums.self, { labels: recording.labels, path, least, ...both });
 				return;
 			}
-			tally.layTree(boxes, tree, sums, { zoom: tally.tree.find(tree, path), byName: state.order === "name" ? analysis.names() : null, least });
+			tally.layTree(boxes, tree, sums, { zoom: tally.tree.find(tree, path), byName: state.order === "name" ? recording.name : null, least });
 		},
 		zoom(boxes, at) {
 			if (layoutTime) {
@@ -52,7 +52,7 @@ function create(page) {
 			store.set({ zoom: boxes.path(at).join(".") });
 		},
 		describe: (boxes, at) => page.describe(boxes, at, layoutTime),
-		faded: (boxes, at) => !layoutTime && boxes.depth[at] < tally.state.read.labels(now().zoom).length,
+		faded: (boxes, at) => !layoutTime && boxes.depth[at] < above,
 		empty: () => page.nothing(),
 	});
 	const legend = make("div", { class: "legend", role: "list", "aria-label": "Colours" });

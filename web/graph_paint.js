@@ -7,7 +7,13 @@ const ROW = 20;
 function colours(analysis, state, theme, hues) {
 	const { recording } = analysis, by = recording.diff && !state.colour ? "change" : state.colour || "image";
 	const kinds = tally.palette.KINDS, ofHue = (hue) => hue < 0 ? theme.grey : theme.hues[hue];
-	const tint = (label, hue) => tally.palette.tint(ofHue(hue), label, theme.ground);
+	const tints = new Map(); // by label and hue
+	const tint = (label, hue) => {
+		const key = label * 16 + hue;
+		let found = tints.get(key);
+		if (found === undefined) tints.set(key, found = tally.palette.tint(ofHue(hue), label, theme.ground));
+		return found;
+	};
 	const match = state.search ? analysis.matches(state) : null;
 	const sums = by === "change" ? analysis.sums(state) : by === "span" && !recording.diff ? analysis.against(state) : null;
 	return (boxes, at) => {
@@ -38,11 +44,12 @@ function paint(context, boxes, options) {
 	const { theme, current, hover } = options;
 	context.font = options.text.font;
 	context.textBaseline = "middle";
-	let last = "";
+	let last = "", seen = 1;
 	const texts = [];
 	walk(context, boxes, options, (at, x, y, wide, colour, text, faded) => {
 		const gap = wide > 4 ? 1 : wide > 2 ? 0.5 : 0;
-		context.globalAlpha = faded ? 0.45 : 1;
+		const alpha = faded ? 0.45 : 1;
+		if (alpha !== seen) context.globalAlpha = seen = alpha;
 		if (colour !== last) context.fillStyle = last = colour;
 		context.fillRect(x, y, wide - gap, ROW - 1);
 		if (text !== null) texts.push(text, x, y, faded ? theme.text : tally.palette.ink(colour));

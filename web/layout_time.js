@@ -4,45 +4,45 @@
 
 const { NONE } = tally;
 
-// A sample stands for the time since the one before it of its thread, but for no more than this: twice the usual distance.
-function longest({ sample, thread, end }, { index, node, count: all }, places) {
-	const begin = new Float64Array(thread.count).fill(-1), last = new Float64Array(thread.count);
+// A sample stands for the time since the one before it of its thread, but for no more than twice the usual distance. By
+// number of what is picked, in units of time; 0 where it is left out.
+function lengths({ sample, thread, end }, { index, node, count: all }, places) {
+	const { time: times, thread: threads } = sample, result = new Float64Array(all);
+	const begin = new Float64Array(thread.count).fill(-1), last = new Float64Array(thread.count).fill(-Infinity);
 	let count = 0;
 	for (let i = 0; i < all; i++) {
 		if (places !== null && places[node[i]] === NONE) continue;
-		const of = sample.thread[index[i]];
+		const row = index[i], of = threads[row], time = times[row];
 		count++;
-		if (begin[of] < 0) begin[of] = sample.time[index[i]];
-		last[of] = sample.time[index[i]];
+		if (begin[of] < 0) begin[of] = time;
+		result[i] = time - last[of];
+		last[of] = time;
 	}
-	let sum = 0, threads = 0;
+	let sum = 0, used = 0;
 	for (let of = 0; of < begin.length; of++) {
 		if (begin[of] < 0) continue;
 		sum += last[of] - begin[of];
-		threads++;
+		used++;
 	}
-	return count > threads ? 2 * sum / (count - threads) : end / 200;
+	const limit = count > used ? 2 * sum / (count - used) : end / 200;
+	for (let i = 0; i < all; i++) if (result[i] > limit) result[i] = limit;
+	return result;
 }
 
 // picked and places: of analysis.js, first..stop of what is picked; the span is [begin, end) in units of time.
-function lay(boxes, recording, tree, picked, places, limit, [first, stop], begin, end, width) {
-	const { sample } = recording, { index } = picked;
+function lay(boxes, recording, tree, picked, places, long, [first, stop], begin, end, width) {
+	const { index } = picked, { time: times } = recording.sample;
 	const columns = Math.max(1, Math.floor(width)), scale = columns / Math.max(1, end - begin);
 	const node = new Int32Array(columns).fill(-1), most = new Float64Array(columns);
-	const last = new Float64Array(recording.thread.count).fill(-Infinity), { time: times, thread: threads } = sample;
 	boxes.reset();
 	for (let i = first; i < stop; i++) {
 		const at = places === null ? picked.node[i] : places[picked.node[i]];
 		if (at === NONE) continue;
-		const row = index[i], thread = threads[row], time = times[row];
-		let from = last[thread] > time - limit ? last[thread] : time - limit;
-		if (from < begin) from = begin;
-		last[thread] = time;
-		const a = (from - begin) * scale | 0;
+		const time = times[index[i]], from = Math.max(begin, time - long[i]), a = (from - begin) * scale | 0;
 		let b = (time - begin) * scale | 0;
 		if (b >= columns) b = columns - 1;
 		for (let column = a; column <= b; column++) {
-			const part = Math.min(time, begin + (column + 1) / scale) - Math.max(from, begin + column / scale);
+			const part = a === b ? time - from : Math.min(time, begin + (column + 1) / scale) - Math.max(from, begin + column / scale);
 			if (node[column] < 0 || part >= most[column]) {
 				node[column] = at;
 				most[column] = part;
@@ -74,5 +74,5 @@ function lay(boxes, recording, tree, picked, places, limit, [first, stop], begin
 	return boxes;
 }
 
-tally.layTime = { lay, longest };
+tally.layTime = { lay, lengths };
 })();

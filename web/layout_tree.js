@@ -2,22 +2,21 @@
 (function () {
 
 // sums: {self, total, before, after} by node. `zoom`: the node that takes the whole width; its callers are above it.
-// `byName`: children by their names, else the largest first. `least`: the smallest width of a box, of 1.
-// `callers`: whether the rows above the zoomed node are there.
-function lay(boxes, tree, sums, { zoom = 0, byName = null, least, callers = true }) {
+// `byName`: the name of a label, to have children by their names, else the largest first. `least`: the smallest width of a box, of 1.
+function lay(boxes, tree, sums, { zoom = 0, byName = null, least }) {
 	const { total, self, before, after } = sums;
 	boxes.reset();
 	boxes.total = total[0];
 	if (!(total[0] > 0)) return boxes;
 	const way = [];
-	for (let node = zoom; node > 0 && (callers || node === zoom); node = tree.parent[node]) way.push(node);
-	if (callers || zoom === 0) way.push(0);
+	for (let node = zoom; node > 0; node = tree.parent[node]) way.push(node);
+	way.push(0);
 	let above = -1;
 	for (let i = way.length - 1; i >= 0; i--) above = put(0, 1, way.length - 1 - i, way[i], above);
 	if (!(total[zoom] > 0)) return boxes;
 
 	const scale = 1 / total[zoom], smallest = total[zoom] * least;
-	const order = byName ? (a, b) => byName[tree.label[a]] - byName[tree.label[b]] || a - b : (a, b) => total[b] - total[a] || a - b;
+	const order = byName ? (a, b) => compare(byName(tree.label[a]), byName(tree.label[b])) || a - b : (a, b) => total[b] - total[a] || a - b;
 	// Boxes are their own queue: each one's children are put behind all that are there.
 	const found = [];
 	for (let at = above; at < boxes.count; at++) {
@@ -45,6 +44,8 @@ function lay(boxes, tree, sums, { zoom = 0, byName = null, least, callers = true
 		return at;
 	}
 }
+
+const compare = (a, b) => a < b ? -1 : a > b ? 1 : 0;
 
 tally.layTree = lay;
 })();

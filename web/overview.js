@@ -13,20 +13,27 @@ function create(page) {
 	}, canvas);
 	const veil = tally.spanVeil();
 	element.append(veil.element);
-	let markers = null, drawn = [];
+	let markers = null, drawn = [], later = 0;
 	const range = () => [0, recording.end];
 	tally.spanDrag.attach(page, element, { range, width: () => element.clientWidth });
 
+	// The span moves at once. What is below it is a pass over all samples, and is drawn after the view.
 	function update(state) {
 		const width = element.clientWidth;
 		if (!width) return;
-		const theme = tally.palette.theme(state), [begin, end] = range();
+		const [begin, end] = range();
+		clearTimeout(later);
+		if (drawn.length && !matchMedia("print").matches) later = setTimeout(draw);
+		else draw();
+		veil.update({ begin, end, left: 0, width, top: 0, height: PLOT, chosen: tally.state.read.range(state.span) });
+	}
+	function draw() {
+		const state = store.now, width = element.clientWidth, theme = tally.palette.theme(state);
 		const columns = Math.max(40, Math.min(Math.floor(width / 2), Math.floor(recording.sample.count / 8)));
-		const { all, match } = analysis.timeline(state, columns, begin, end);
+		const { all, match } = analysis.timeline(state, columns, ...range());
 		const of = [all, match, state.search !== "", width, devicePixelRatio, theme.name, markers];
 		if (of.some((one, at) => one !== drawn[at])) paint(all, state.search ? match : null, width, theme);
 		drawn = of;
-		veil.update({ begin, end, left: 0, width, top: 0, height: PLOT, chosen: tally.state.read.range(state.span) });
 	}
 	function paint(all, match, width, theme) {
 		canvas.style.width = `${width}px`;

@@ -204,6 +204,7 @@ function show(recording, root) {
 	update(page.store.now);
 	page.update = update;
 	tally.page = page;
+	tally.ahead(page);
 }
 
 function fail(error) {

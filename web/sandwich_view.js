@@ -14,43 +14,27 @@ function create(page) {
 		for (let i = 0; i < self.length; i++) if (self[i] > 0 && (best < 0 || self[i] > self[best])) best = i;
 		return best;
 	};
-	let of = -1, least = 0;
+	let of = -1;
 
-	// The outermost places of the function with their sums.
-	function places(state, tree, total, name) {
-		const weights = analysis.array(name, tree.size);
-		if (of < 0) return weights;
-		for (let i = 1; i < tree.size; i++) if (tree.label[i] === of && tree.outer[i] & 1) weights[i] = total[i];
-		return weights;
+	// The outermost places of the function.
+	function places(tree) {
+		const found = [];
+		for (let i = 1; i < tree.size; i++) if (tree.label[i] === of && tree.outer[i] & 1) found.push(i);
+		return found;
 	}
-	function callers(boxes, part) {
-		least = part;
-		const state = store.now, tree = analysis.tree(state), sums = analysis.sums(state);
-		const both = sums.before ? { before: places(state, tree, sums.before, "placesBefore"), after: places(state, tree, sums.after, "placesAfter") } : {};
-		tally.layCallers(boxes, tree, places(state, tree, sums.total, "places"), { labels: recording.labels, from: 1, least, root: of, ...both });
-	}
-	// Its callees: the tree of what begins at it.
-	function callees(boxes, part) {
-		const state = { ...store.now, ops: store.now.ops };
-		const tree = analysis.tree(state), below = analysis.keep("below", `${of}|${state.ops}|${state.recursion}`,
-			() => of < 0 ? null : tally.transform.transformed(recording, tree, [["f", of]], false));
-		boxes.reset();
-		if (!below) return;
-		const sums = analysis.sums(state);
-		const into = (name, self) => {
-			const sum = analysis.array(name, below.size);
-			for (let i = 0; i < tree.size; i++) if (below.of[i] !== tally.NONE) sum[below.of[i]] += self[i];
-			return sum;
+	function callers(boxes, least) {
+		const state = store.now, tree = analysis.tree(state), sums = analysis.sums(state), begin = places(tree);
+		const at = (total, name) => {
+			const weights = analysis.array(name, tree.size);
+			for (const node of begin) weights[node] = total[node];
+			return weights;
 		};
-		const self = into("belowSelf", sums.self), total = tally.tree.inclusive(below, self, analysis.array("belowTotal", below.size));
-		const result = { self, total, before: null, after: null };
-		if (sums.before) {
-			for (const side of ["before", "after"]) {
-				const own = into(`below-${side}`, side === "before" ? sums.selfBefore : sums.selfAfter);
-				result[side] = tally.tree.inclusive(below, own, analysis.array(`below-${side}-total`, below.size));
-			}
-		}
-		tally.layTree(boxes, below, result, { zoom: below.first[0] > 0 ? below.first[0] : 0, least: part, callers: false });
+		const both = sums.before ? { before: at(sums.before, "placesBefore"), after: at(sums.after, "placesAfter") } : {};
+		tally.layCallers(boxes, tree, at(sums.total, "places"), { labels: recording.labels, from: 1, least, root: of, ...both });
+	}
+	function callees(boxes, least) {
+		const tree = analysis.tree(store.now);
+		tally.layCallees(boxes, tree, analysis.sums(store.now), places(tree), { root: of, least });
 	}
 	const go = (boxes, at) => {
 		if (boxes.label[at] !== tally.NONE) store.set({ fn: String(boxes.label[at]) });

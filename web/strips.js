@@ -15,16 +15,25 @@ function cover(values, base, columns, from, to, height) {
 	if (last < columns) values[base + last] += (b - last) * height;
 }
 
-// How much each process, thread or CPU has of each event in the whole recording, by event and id.
-function sums(analysis, out, by, ids, idOf) {
-	const { sample, event: events } = analysis.recording, { event, thread, weight, cpu } = sample, result = new Float64Array(events.count * ids);
-	for (let i = 0; i < sample.count; i++) {
-		const of = thread[i];
-		if (out[of] === 0) continue;
-		const id = by === "cpu" ? cpu[i] : idOf[of];
-		if (id < ids) result[event[i] * ids + id] += weight[i];
-	}
-	return result;
+// What rows there are of a kind, and of each thread its row.
+function rowsOf(by, { cpus, thread, processes, processOf }) {
+	if (by === "process") return { ids: processes.length, idOf: processOf };
+	return { ids: by === "cpu" ? cpus : thread.count, idOf: Uint32Array.from({ length: thread.count }, (_, i) => i) };
+}
+
+// How much each process, thread or CPU has of each event in the whole recording, by event and id; kept.
+function sums(analysis, state, by) {
+	return analysis.keep(`sums of ${by}`, state.recordings, () => {
+		const { recording } = analysis, { sample, event: events } = recording, out = analysis.threads({ ...state, who: "" });
+		const { event, thread, weight, cpu } = sample, { ids, idOf } = rowsOf(by, recording), result = new Float64Array(events.count * ids);
+		for (let i = 0; i < sample.count; i++) {
+			const of = thread[i];
+			if (out[of] === 0) continue;
+			const id = by === "cpu" ? cpu[i] : idOf[of];
+			if (id < ids) result[event[i] * ids + id] += weight[i];
+		}
+		return result;
+	});
 }
 // The same of what is shown; it orders the rows. `part`: by event, what counts of it.
 function weights(all, out, run, by, ids, idOf, part) {
@@ -45,9 +54,7 @@ function compute(analysis, state, run, columns, begin, end, by, limit) {
 		else if (chosen.mask[i]) any = isOn[i] = 1;
 	}
 	if (!any) for (let i = 0; i < event.count; i++) isOn[i] = event.kind[i] === 0 ? 1 : 0;
-	const ids = by === "cpu" ? recording.cpus : by === "thread" ? thread.count : recording.processes.length;
-	const idOf = by === "thread" ? Uint32Array.from({ length: thread.count }, (_, i) => i) : recording.processOf;
-	const all = analysis.keep(`sums of ${by}`, state.recordings, () => sums(analysis, out, by, ids, idOf));
+	const { ids, idOf } = rowsOf(by, recording), all = sums(analysis, state, by);
 	const weight = weights(all, out, run, by, ids, idOf, Float64Array.from(isOn, (one, i) => one ? 1 : isOff[i] ? 1e-9 : 0));
 	const from = analysis.first(begin), to = analysis.first(end);
 	const order = Array.from(weight.keys()).filter((id) => weight[id] > 0).sort(by === "cpu" ? (a, b) => a - b : (a, b) => weight[b] - weight[a] || a - b);
@@ -124,5 +131,5 @@ function draw(context, strips, row, { width, theme }) {
 	for (let i = 0; run && i < columns; i++) if (strips.taken[base + i]) context.fillRect(i * wide, up, 1, 3);
 }
 
-tally.strips = { compute, draw, HEIGHT };
+tally.strips = { compute, draw, sums, HEIGHT };
 })();

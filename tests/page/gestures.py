@@ -493,4 +493,71 @@ def long_event(bench: Bench):
         return around.scrollWidth <= around.clientWidth && table.querySelector('tbody td').getBoundingClientRect().right < 390; })()"""), True)
 
 
+@case
+def ahead(bench: Bench):
+    """while nobody does anything, the page makes what the first search and the first view of time need"""
+    tab = bench.open("known")
+    tab.wait("tally.page.prepared === true")
+    same(tab.run("""(() => { const { analysis, store } = tally.page; let asked = 0; const { keep } = analysis;
+        const sample = analysis.recording.sample, { thread } = sample; Object.defineProperty(sample, 'thread', { get: () => { asked++; return thread; } });
+        for (const by of ['process', 'thread', 'cpu']) tally.strips.sums(analysis, store.now, by); analysis.lengths(store.now); Object.defineProperty(sample, 'thread', { value: thread }); return asked; })()"""), 0, "passes over the samples")
+
+
+@case
+def in_time(bench: Bench):
+    """in the order of time a sample stands for the time since the one before it of its thread, also where a span begins between them"""
+    tab = bench.open("known", "#view=flame&order=time&who=t1&event=0&span=30005-80000")
+    same(tab.run(f"""(() => {{ const {{ analysis, store }} = tally.page, {{ sample }} = analysis.recording, picked = analysis.picked(store.now), long = analysis.lengths(store.now), wrong = [];
+        for (let i = 1; i < picked.count; i++) if (long[i] !== sample.time[picked.index[i]] - sample.time[picked.index[i - 1]]) wrong.push(i);
+        return [picked.count, wrong.length]; }})()"""), [250, 0], "lengths")
+    # The thread has samples at 9.999, 49.999 and 89.999 ms.
+    edges = tab.run("(() => { const { boxes } = tally.page.view.graph; return [...new Set([...boxes.right.slice(0, boxes.count)])].map((one) => Math.round(30005 + one * 49995)).sort((a, b) => a - b); })()")
+    true(all(one in (80000,) or abs(one - 49999) < 60 for one in edges), f"edges {edges}")
+
+
+@case
+def by_name(bench: Bench):
+    """equal stacks by name: neighbours are in the order of their names"""
+    tab = bench.open("known", "#view=flame&order=name")
+    same(tab.run("""(() => { const { boxes } = tally.page.view.graph, { recording } = tally.page.analysis, names = [];
+        for (let i = 0; i < boxes.count; i++) if (boxes.depth[i] === 2) names.push(recording.name(boxes.label[i])); return names.join(); })()"""),
+         "JS:render app.js:12,[unknown],loop,walk,work,write")
+
+
+@case
+def heat_cells(bench: Bench):
+    """each cell of the heat map has the colour of its sum, and columns are apart"""
+    tab = bench.open("known", "#view=time&strips=heat")
+    same(tab.run("""(() => { const canvas = document.querySelector('.heat canvas'), context = canvas.getContext('2d'), { analysis, store } = tally.page, { sample, end } = analysis.recording, { heat } = tally.palette.theme(store.now);
+        const column = 100000, cell = 12, sums = new Float64Array(Math.ceil(end / column) * 50); let wrong = 0;
+        for (let i = 0; i < sample.count; i++) if (sample.event[i] === 0) sums[Math.min(sums.length - 1, Math.floor(sample.time[i] / (column / 50)))] += sample.weight[i];
+        const top = Math.max(...sums), size = canvas.width / Math.ceil(end / column), data = context.getImageData(0, 0, canvas.width, 300).data;
+        const at = (x, y) => '#' + [0, 1, 2].map((one) => data[(y * canvas.width + x) * 4 + one].toString(16).padStart(2, '0')).join('');
+        for (let i = 0; i < sums.length; i++) if (at(Math.floor(i / 50) * size + 1, (49 - i % 50) * 6 + 1) !== heat[sums[i] > 0 ? Math.min(7, 1 + Math.floor(Math.sqrt(sums[i] / top) * 6.999)) : 0]) wrong++;
+        return [size > 4, wrong, data[(3 * canvas.width + size - 1) * 4 + 3]]; })()"""), [True, 0, 0])
+
+
+@case
+def long_code(bench: Bench):
+    """instructions far from any sample are one row, which shows them when it is pressed"""
+    one = made.known()
+    work = one.functions["work", "app"]
+    for i in range(500):
+        row = one.add("code", recording=0, function=work, offset=100 + i, text=f"nop    # {i}", file="app.c", number=0)
+        if i == 450:
+            one.add("code_sample", code=row, event=0, self=5_000_000_000)
+    bench.file("long-code", one)
+    tab = bench.open("long-code", f"#view=code&fn={work}")
+    tab.wait("document.querySelectorAll('.code').length === 2")
+    rows = "document.querySelectorAll('.code')[1].querySelectorAll('tbody tr').length"
+    texts = "[...document.querySelectorAll('.code .gap button')].map((one) => one.textContent).join()"
+    same(tab.run(texts), "445 instructions without samples,45 instructions without samples", "gaps")
+    before = tab.run(rows)
+    tab.run("document.querySelector('.code .gap button').click()")
+    same([tab.run(texts), tab.run(rows) - before], ["145 instructions without samples,45 instructions without samples", 300], "some at a time")
+    tab.run("document.querySelector('.code .gap button').click()")
+    same(tab.run(texts), "45 instructions without samples", "all of the first")
+    true("nop    # 40" in tab.run("document.querySelector('.code-parts').innerText"), "instructions")
+
+
 run()
