@@ -20,7 +20,7 @@ function create(page) {
 	function update(state) {
 		if (!names.length) {
 			title.textContent = "No source or assembly";
-			facts.textContent = "The page was written without them, or no source was found on the machine that wrote it.";
+			facts.textContent = "The page was written with --no-source, or on a machine that has neither the source nor the binaries.";
 			controls.hidden = true;
 			return;
 		}

@@ -57,7 +57,7 @@ function create(page) {
 	});
 	const legend = make("div", { class: "legend", role: "list", "aria-label": "Colours" });
 	const element = make("section", { class: "view view-graph", "aria-label": "Flame graph" },
-		make("div", { class: "controls" }, controls.map((one) => one.element)), graph.element, legend);
+		make("div", { class: "controls", hidden: page.isEmpty }, controls.map((one) => one.element)), graph.element, legend);
 
 	return {
 		element, graph,

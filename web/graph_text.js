@@ -5,12 +5,12 @@ const FONT = '12px system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-ser
 const ELLIPSIS = "…";
 
 function create(recording) {
-	const kept = new Map(), wide = new Float64Array(128); // of ASCII characters; a sum is far faster than to measure a text
+	const kept = new Map(), wide = new Float64Array(ELLIPSIS.charCodeAt(0) + 1); // of Latin characters; a sum is far faster than to measure a text
 	function measure(context, text) {
 		let sum = 0;
 		for (let i = 0; i < text.length; i++) {
 			const code = text.charCodeAt(i);
-			if (code > 126) return context.measureText(text).width;
+			if (code > 0x24f && code < wide.length - 1 || code >= wide.length) return context.measureText(text).width;
 			sum += wide[code] || (wide[code] = context.measureText(text[i]).width);
 		}
 		return sum;

@@ -7,9 +7,9 @@ const { share } = tally.format;
 function amounts(page, self, total, whole, name = "Self") {
 	const unit = () => page.unit(page.store.now);
 	return [
-		{ key: "self", title: name, number: true, value: self, text: (row) => share(self(row), whole()), share: (row) => self(row) / whole(),
+		{ key: "self", title: name, about: total ? "In the function or image itself" : "Part of all threads", number: true, value: self, text: (row) => share(self(row), whole()), share: (row) => self(row) / whole(),
 			hint: (row) => page.amount(self(row), unit()) },
-		...(total ? [{ key: "total", title: "Total", number: true, value: total, text: (row) => share(total(row), whole()), share: (row) => total(row) / whole(),
+		...(total ? [{ key: "total", title: "Total", about: "With everything that it calls", number: true, value: total, text: (row) => share(total(row), whole()), share: (row) => total(row) / whole(),
 			hint: (row) => page.amount(total(row), unit()) }] : []),
 		{ key: "weight", title: total ? "Self amount" : "Amount", number: true, value: self, text: (row) => page.amount(self(row), unit()), narrow: true },
 	];

@@ -2,7 +2,12 @@
 (function () {
 
 const { make, say } = tally.dom;
-const TITLES = { summary: "Summary", flame: "Flame graph", sandwich: "Sandwich", functions: "Functions", images: "Images", threads: "Threads", time: "Time", code: "Source", difference: "Difference" };
+// By view: what its tab says, and what it is.
+const TITLES = {
+	summary: ["Summary", "What ran, what was measured, and what is hot"], flame: ["Flame graph", "All call stacks"], sandwich: ["Sandwich", "The callers and callees of one function"],
+	functions: ["Functions", "Samples by function"], images: ["Images", "Samples by program, library, and kernel"], threads: ["Threads", "Samples by thread"],
+	time: ["Time", "What processes, threads and CPUs do over time"], code: ["Source", "Source lines and instructions of one function"], difference: ["Difference", "What changed between the two recordings"],
+};
 
 function shared(analysis, fail) {
 	const { recording } = analysis;
@@ -28,6 +33,9 @@ function shared(analysis, fail) {
 			if (who[0] === "t") return index < recording.thread.count ? `Thread ${recording.threadName(index)}` : "Unknown thread";
 			return index < recording.processes.length ? `Process ${recording.processName(index)}` : "Unknown process";
 		},
+		isEmpty: recording.sample.count === 0, // there is nothing to choose from
+		// Facts beside each other; none is broken between a number and its unit.
+		facts: (list) => list.map((one, at) => [at ? "  ·  " : null, make("span", { class: "fact" }, one)]),
 		nothing: () => recording.sample.count === 0 ? "The recording has no samples." : "Nothing was sampled in this selection.",
 		legend: (element, state) => tally.legend(element, page, state),
 		describe: (boxes, at, inTime) => describe(page, boxes, at, inTime),
@@ -121,8 +129,8 @@ function note(text) {
 }
 
 function tabs(page, names) {
-	const all = names.map((name) => make("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": "view", "data-view": name, "data-title": TITLES[name],
-		onclick: () => page.store.set({ view: name, sort: "", rows: "" }) }, TITLES[name]));
+	const all = names.map((name, at) => make("button", { type: "button", role: "tab", title: `${TITLES[name][1]} (${at + 1})`, id: `tab-${name}`, "aria-controls": "view", "data-view": name, "data-title": TITLES[name][0],
+		onclick: () => page.store.set({ view: name, sort: "", rows: "" }) }, TITLES[name][0]));
 	const element = make("div", { class: "tabs", role: "tablist", "aria-label": "Views" }, all);
 	element.addEventListener("keydown", (event) => {
 		const at = all.indexOf(document.activeElement), step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;

@@ -74,11 +74,12 @@ function create(page) {
 	function difference(state) {
 		const { before, after } = analysis.functions(state), { scaleBefore, scaleAfter } = analysis.sums(state), unit = page.unit(state);
 		const both = (name, key) => `${name} before ${page.amount(before[key][of] * scaleBefore, unit)}, after ${page.amount(after[key][of] * scaleAfter, unit)}`;
-		return [recording.imageName(recording.imageOf(of)), both("total", "total"), both("self", "self")].join("  ·  ");
+		return [recording.imageName(recording.imageOf(of)), both("total", "total"), both("self", "self")];
 	}
+	const parts = make("div", { class: "parts" }, make("h3", { class: "part" }, "Callers"), above.element, make("h3", { class: "part" }, "Callees"), beneath.element);
+	const controls = make("div", { class: "controls" }, find, names, make("span", { class: "hint wide-only" }, "Click a caller or callee to go there."));
 	const element = make("section", { class: "view view-sandwich", "aria-label": "Callers and callees" },
-		make("div", { class: "controls" }, find, names, make("span", { class: "hint wide-only" }, "Click a caller or callee to go there.")),
-		title, facts, make("h3", { class: "part" }, "Callers"), above.element, make("h3", { class: "part" }, "Callees"), beneath.element);
+		controls, title, facts, parts);
 
 	return {
 		element,
@@ -87,9 +88,11 @@ function create(page) {
 			of = label();
 			title.textContent = of < 0 ? "No function" : recording.name(of);
 			const sums = analysis.sums(state), { self, total } = analysis.functions(state), unit = page.unit(state);
-			facts.textContent = of < 0 ? page.nothing() : recording.diff ? difference(state) : [recording.imageName(recording.imageOf(of)),
+			parts.hidden = of < 0;
+			controls.hidden = page.isEmpty;
+			clear(facts, page.facts(of < 0 ? [page.nothing()] : recording.diff ? difference(state) : [recording.imageName(recording.imageOf(of)),
 				`total ${page.amount(total[of], unit)} (${tally.format.share(total[of], sums.whole)})`,
-				`self ${page.amount(self[of], unit)} (${tally.format.share(self[of], sums.whole)})`].join("  ·  ");
+				`self ${page.amount(self[of], unit)} (${tally.format.share(self[of], sums.whole)})`]));
 			if (document.activeElement !== find) find.value = of < 0 ? "" : tally.format.head(recording.name(of), 300);
 			above.update(state);
 			above.element.scrollTop = above.element.scrollHeight; // where the function is

@@ -1,18 +1,30 @@
 // What processes, threads or CPUs do over time, by column: the part of it on a CPU, off it, and runs by switch records.
 (function () {
 
-// Adds the interval [from, to] (columns, not whole ones) with a height to a row: differences, added up at the end.
-function cover(values, base, columns, from, to, height) {
+// Adds the interval [from, to] (columns, not whole ones) to a row: the columns at its ends to `values`, what is between them
+// to `steps`, where it begins and ends alone.
+function cover({ values, steps }, base, columns, from, to) {
 	if (to <= 0 || from >= columns) return;
 	const a = Math.max(0, from), b = Math.min(columns, to);
 	const first = Math.floor(a), last = Math.floor(b);
 	if (first === last) {
-		values[base + first] += (b - a) * height;
+		values[base + first] += b - a;
 		return;
 	}
-	values[base + first] += (first + 1 - a) * height;
-	for (let i = first + 1; i < last; i++) values[base + i] += height;
-	if (last < columns) values[base + last] += (b - last) * height;
+	values[base + first] += first + 1 - a;
+	if (last > first + 1) steps[base + first + 1]++;
+	if (last === columns) return;
+	values[base + last] += b - last;
+	if (last > first + 1) steps[base + last]--;
+}
+
+// The values with the steps added up in each row.
+function level({ values, steps }, columns) {
+	for (let at = 0, now = 0; at < values.length; at++) {
+		now = at % columns ? now + steps[at] : steps[at];
+		values[at] += now;
+	}
+	return values;
 }
 
 // What rows there are of a kind, and of each thread its row.
@@ -60,7 +72,7 @@ function compute(analysis, state, run, columns, begin, end, by, limit) {
 	const order = Array.from(weight.keys()).filter((id) => weight[id] > 0).sort(by === "cpu" ? (a, b) => a - b : (a, b) => weight[b] - weight[a] || a - b);
 	const rowOf = new Int32Array(ids).fill(-1), shown = order.slice(0, limit);
 	shown.forEach((id, row) => rowOf[id] = row);
-	const cells = () => new Float64Array(shown.length * columns);
+	const cells = () => ({ values: new Float64Array(shown.length * columns), steps: new Int32Array(shown.length * columns) });
 	const on = cells(), off = cells(), runs = run ? cells() : null;
 	const taken = new Uint8Array(run ? shown.length * columns : 0); // 1 where a run ended because another thread took the CPU
 	const scale = columns / Math.max(1, end - begin), inTime = new Uint8Array(event.count);
@@ -76,26 +88,27 @@ function compute(analysis, state, run, columns, begin, end, by, limit) {
 		const x = (times[i] - begin) * scale;
 		if (inTime[e]) {
 			const before = x - values[i] / unit * scale, into = isWait ? off : on, first = before | 0;
-			if (before >= 0 && x < columns && first === (x | 0)) into[row * columns + first] += x - before; // most are this short
-			else cover(into, row * columns, columns, before, x, 1);
+			if (before >= 0 && x < columns && first === (x | 0)) into.values[row * columns + first] += x - before; // most are this short
+			else cover(into, row * columns, columns, before, x);
 		} else {
 			const at = row * columns + Math.min(columns - 1, Math.floor(x));
-			on[at] += values[i];
-			if (on[at] > most) most = on[at];
+			on.values[at] += values[i];
+			if (on.values[at] > most) most = on.values[at];
 		}
 	}
-	if (most > 0) for (let i = 0; i < on.length; i++) on[i] /= most;
+	if (most > 0) for (let i = 0; i < on.values.length; i++) on.values[i] /= most;
 	if (run) {
 		for (let i = 0; i < run.count; i++) {
 			const id = by === "cpu" ? run.cpu[i] : idOf[run.thread[i]], row = id < ids && out[run.thread[i]] ? rowOf[id] : -1;
 			if (row < 0) continue;
 			const x = (run.end[i] - begin) * scale;
-			cover(runs, row * columns, columns, (run.start[i] - begin) * scale, x, 1);
+			cover(runs, row * columns, columns, (run.start[i] - begin) * scale, x);
 			if (run.preempted[i] && x >= 0 && x < columns) taken[row * columns + Math.floor(x)] = 1;
 		}
 	}
 	// The busiest is the whole height; a process of several threads may do more than one thing at once.
-	for (const values of [on, off, runs]) {
+	const levels = [on, off, runs].map((one) => one && level(one, columns));
+	for (const values of levels) {
 		if (!values) continue;
 		let top = 0;
 		for (let i = 0; i < values.length; i++) if (values[i] > top) top = values[i];
@@ -104,7 +117,7 @@ function compute(analysis, state, run, columns, begin, end, by, limit) {
 	}
 	let sum = 0;
 	for (const one of weight) sum += one;
-	return { rows: shown.map((id) => ({ id, who: by[0] + id, share: weight[id] / sum })), all: order.length, on, off, run: runs, taken, columns };
+	return { rows: shown.map((id) => ({ id, who: by[0] + id, share: weight[id] / sum })), all: order.length, on: levels[0], off: levels[1], run: levels[2], taken, columns };
 }
 
 const HEIGHT = 26;

@@ -4,6 +4,9 @@
 const { make, clear } = tally.dom;
 const TOP = 10, NEVER = 3; // the kind of events that only carry records beside samples
 
+const HEADS = [["Event", null], ["Samples", null], ["Amount", "The sum of the samples' periods"], ["Unknown", "The part in code without a function name"],
+	["Lost", "Samples that the kernel could not write: the buffer was full"], ["Throttled", "How often the kernel stopped the event because it came too often"]];
+
 // Numbers stay on one line with their units.
 // Options of a command are not broken at their hyphens.
 const whole = (text) => text.split(/((?<=^|\s)-\S{1,45}(?=\s|$))/).map((part, at) => at % 2 ? make("span", { class: "option" }, part) : part);
@@ -33,7 +36,7 @@ function create(page) {
 	const has = (name) => (summary.events || []).some((one) => one[name]), kinds = { Lost: has("lost"), Throttled: has("throttled") };
 	const number = (name, warn = "") => `number${warn}${kinds[name] === false ? " wide-only" : ""}`;
 	const events = make("table", { class: "events" }, make("caption", null, "Events"),
-		make("thead", null, make("tr", null, ["Event", "Samples", "Amount", "Unknown", "Lost", "Throttled"].map((text, at) => make("th", { scope: "col", class: at ? number(text) : null }, text)))),
+		make("thead", null, make("tr", null, HEADS.map(([text, title], at) => make("th", { scope: "col", class: at ? number(text) : null, title }, text)))),
 		make("tbody", null, Array.from(recording.event.kind, (kind, i) => {
 			if (kind === NEVER && !((summary.events || [])[i] || {}).samples) return null;
 			const of = (summary.events || [])[i] || {}, unit = recording.text(recording.event.unit[i]);
@@ -76,7 +79,7 @@ function create(page) {
 		make("div", { class: "cards" },
 			make("div", { class: "card" }, make("h2", null, "Recording"), facts),
 			make("div", { class: "card card-wide" }, recording.event.count ? make("div", { class: "table-scroll", tabindex: "0", role: "region", "aria-label": "Events" }, events) : make("p", { class: "empty" }, "The recording has no events."),
-				notes.length ? make("div", { class: "notes" }, make("h3", null, "To know"), make("ul", null, notes)) : null),
+				notes.length ? make("div", { class: "notes" }, make("h3", null, "Notes"), make("ul", null, notes)) : null),
 			recording.sample.count ? [make("div", { class: "card card-wide" }, tables[0].element), make("div", { class: "card" }, tables[1].element)] : null,
 			lineCard, waitCard));
 	// Where no lines are known, the card of lines would say only that.

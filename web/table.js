@@ -27,7 +27,7 @@ function create(page, { name, caption, columns, usual, rows, filter = true, most
 	const facts = make("span", { class: "table-facts", role: "status" });
 	const copy = most ? null : button("Copy as TSV", () => page.copy(tsv(), "The table is copied"), { class: "small", title: "Copy all rows of this table, with tabs between columns" });
 	const heads = columns.map((column) => {
-		const press = most || column.fixed ? make("span", null, column.title) : button(column.title, () => sortBy(column), { class: "sort" });
+		const press = most || column.fixed ? make("span", null, column.title) : button(column.title, () => sortBy(column), { class: "sort", title: column.about ? `${column.about}. Click to sort.` : "Click to sort" });
 		return make("th", { scope: "col", class: classes(column) }, press);
 	});
 	const body = make("tbody");
@@ -38,7 +38,7 @@ function create(page, { name, caption, columns, usual, rows, filter = true, most
 		draw();
 	}, { class: "more" });
 	const table = make("table", { class: className || null }, make("caption", { class: most ? null : "hidden" }, caption), make("thead", null, make("tr", null, heads)), body);
-	const element = make("div", { class: "table" }, most ? null : make("div", { class: "controls" }, field, facts, copy),
+	const element = make("div", { class: "table" }, most ? null : make("div", { class: "controls", hidden: page.isEmpty && name !== "markers" }, field, facts, copy),
 		make("div", { class: "table-scroll", tabindex: most ? null : "0", role: most ? null : "region", "aria-label": most ? null : caption }, table, none), more);
 	const lines = []; // elements that are used again
 	let list = [], shown = PAGE, before = "", later = 0, complete = () => {}; // complete: sorts what is not shown, too

@@ -22,7 +22,7 @@ function create(page) {
 	const markers = tally.markers.table(page);
 	const list = make("section", { class: "markers", "aria-label": "Markers", hidden: !recording.has("marker") }, make("h2", null, "Markers"), markers.element);
 	const element = make("section", { class: "view view-time", "aria-label": "Time" },
-		make("div", { class: "controls" }, kind.element, zoomIn, zoomOut), key, none, plots, more, heat.element, list);
+		make("div", { class: "controls", hidden: page.isEmpty }, kind.element, zoomIn, zoomOut), key, none, plots, more, heat.element, list);
 	let limit = LIMIT, run = null, marker = null, later = 0, drawn = [];
 	const lines = [];
 	for (const name of ["run", "marker"]) {
