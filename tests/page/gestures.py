@@ -494,6 +494,22 @@ def long_event(bench: Bench):
 
 
 @case
+def no_controls(bench: Bench):
+    """without samples there is nothing to sort, filter or turn, and the sandwich has no parts"""
+    for view in ("flame", "sandwich", "functions", "images", "threads", "time"):
+        tab = bench.open("none", f"#view={view}")
+        same(tab.run("[...document.querySelectorAll('.panel .controls, .panel h3')].filter((one) => one.offsetParent !== null).length"), 0, view)
+        same(tab.run("document.querySelector('.panel').innerText.match(/The recording has no samples/g).length"), 1, view)
+
+
+@case
+def unbroken(bench: Bench):
+    """on a phone the facts of a function are not broken between a number and its unit"""
+    tab = bench.open("known", "#view=sandwich&fn=3", width=390, height=844, phone=True)
+    same(tab.run("[...document.querySelectorAll('.fact')].map((one) => one.getClientRects().length + (one.getBoundingClientRect().height > 30 ? 9 : 0)).join()"), "1,1,1")
+
+
+@case
 def ahead(bench: Bench):
     """while nobody does anything, the page makes what the first search and the first view of time need"""
     tab = bench.open("known")
