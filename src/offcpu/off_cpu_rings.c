@@ -9,6 +9,7 @@
 #include <tally/abi.h>
 #include "base/bytes.h"
 #include "offcpu/perf_clock.h"
+#include "wire/record_view.h"
 
 #define RECORD_MOST 65536 /* header.size is a u16 */
 
@@ -78,15 +79,6 @@ static int add_record(struct tally_off_cpu *off_cpu, const uint8_t *bytes, uint6
 	return 0;
 }
 
-static struct tally_record view(const uint8_t *bytes)
-{
-	struct perf_event_header header;
-
-	memcpy(&header, bytes, sizeof(header));
-	return (struct tally_record){
-	    .bytes = bytes, .type = header.type, .misc = header.misc, .size = header.size};
-}
-
 /* The record at an offset of the ring's two parts: in the ring, or a copy when it wraps. */
 static const uint8_t *record_at(const struct tally_ring_bytes *bytes, size_t at, size_t total,
 				uint8_t *joined)
@@ -137,7 +129,7 @@ static int read_ring(struct tally_off_cpu *off_cpu, size_t cpu,
 			counts->bad_bytes += total - at;
 			break;
 		}
-		record = view(start);
+		record = record_view(start);
 		count_lost(counts, &record);
 		/* A record without a time stays behind the one before it. */
 		own = tally_blocked_time(off_cpu->blocked, &record);
@@ -177,7 +169,7 @@ int tally_off_cpu_pass(struct tally_off_cpu *off_cpu)
 	if (!result)
 		tally_timed_sort(off_cpu->records, off_cpu->room, off_cpu->count);
 	for (size_t i = 0; i < off_cpu->count && !result; i++) {
-		const struct tally_record record = view(off_cpu->records[i].bytes);
+		const struct tally_record record = record_view(off_cpu->records[i].bytes);
 
 		result = tally_blocked_feed(off_cpu->blocked, &record, &off_cpu->samples);
 	}

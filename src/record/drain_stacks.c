@@ -111,6 +111,26 @@ int tally_drain_blocked_stacks(struct tally_drain *drain, struct tally_error *er
 	return 0;
 }
 
+/* Whether all samples that a process has are in its rings when it ends, and are taken by the next
+ * pass. */
+static bool ends_are_known(const struct tally_drain *drain)
+{
+	return !drain->off_cpu && !tally_openset_overwrites(drain->set);
+}
+
+/* The side-band before the samples: of a process that has ended in it, all of these are in this
+ * block, or in one before. */
+static int take_early_side(struct tally_drain *drain)
+{
+	int result = 0;
+
+	for (size_t i = 0; i < drain->set->ring_count && !result; i++)
+		if (drain->set->rings[i] && i % TALLY_RING_KINDS == TALLY_RING_SIDEBAND)
+			result = take_sideband(drain, i);
+	drain->block->early = drain->block->side.size;
+	return result;
+}
+
 int tally_drain_pass_stacks(struct tally_drain *drain, struct tally_error *error)
 {
 	struct tally_stack_copies *copies = tally_unwinder_copies(drain->unwinder);
@@ -124,6 +144,8 @@ int tally_drain_pass_stacks(struct tally_drain *drain, struct tally_error *error
 	if (!result && drain->off_cpu)
 		result = take_blocked(drain, copies);
 	drain->fullest = 0;
+	if (!result && ends_are_known(drain))
+		result = take_early_side(drain);
 	/* The side-band last: what was mapped before a sample was taken is in the same block. */
 	for (size_t i = 0; i < drain->set->ring_count && !result; i++) {
 		size_t index =

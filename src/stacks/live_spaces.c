@@ -6,12 +6,15 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <tally/abi.h>
+#include "base/bytes.h"
 #include "base/table.h"
 #include "compiled/jit_loads.h"
 #include "image/image.h"
 #include "image/image_files.h"
 #include "process/process.h"
 #include "stacks/code_arenas.h"
+#include "stacks/short_lived.h"
+#include "wire/record_view.h"
 
 /* Of a space's number: it holds until the next feeding. Numbers of processes do not reach this bit.
  */
@@ -133,56 +136,74 @@ static int by_time(const void *left, const void *right)
 	return a->at < b->at ? -1 : a->at > b->at;
 }
 
-static struct tally_record view(const uint8_t *bytes)
-{
-	struct perf_event_header header;
-
-	memcpy(&header, bytes, sizeof(header));
-	return (struct tally_record){
-	    .bytes = bytes, .type = header.type, .misc = header.misc, .size = header.size};
-}
-
 static bool is_of_processes(uint32_t type)
 {
 	return type == PERF_RECORD_MMAP || type == PERF_RECORD_MMAP2 || type == PERF_RECORD_COMM ||
 	       type == PERF_RECORD_FORK || type == PERF_RECORD_EXIT;
 }
 
+/* All records that processes have end with the time, or with what follows it. */
+static uint64_t time_of(const struct tally_layout *layout, const struct tally_record *record)
+{
+	int back = layout->trailer_at[TALLY_FIXED_TIME];
+
+	return back > 0 && record->size >= 8 + back ? load_u64(record->bytes + record->size - back)
+						    : 0;
+}
+
 /* Those of processes, in the order of time. Returns their number, or -ENOMEM. */
-static int64_t sort_records(struct tally_live_spaces *spaces, const struct tally_layout *layout,
-			    const uint8_t *records, size_t size)
+static int64_t sort_records(struct tally_live_spaces *spaces, const struct tally_live_feed *feed)
 {
 	size_t count = 0;
 
-	for (size_t at = 0; at < size; at += view(records + at).size) {
-		const struct tally_record record = view(records + at);
-		struct tally_sample_id id = {0};
+	for (size_t at = 0; at < feed->size; at += record_view(feed->records + at).size) {
+		const struct tally_record record = record_view(feed->records + at);
 
 		if (!is_of_processes(record.type))
 			continue;
 		if (!array_next(&spaces->order, &spaces->order_room, count, 256,
 				sizeof(*spaces->order)))
 			return -ENOMEM;
-		if (tally_sample_id_decode(layout, &record, &id, NULL))
-			continue;
-		spaces->order[count++] = (struct side_record){.time = id.time, .at = at};
+		spaces->order[count++] =
+		    (struct side_record){.time = time_of(feed->layout, &record), .at = at};
 	}
 	if (count)
 		qsort(spaces->order, count, sizeof(*spaces->order), by_time);
 	return (int64_t)count;
 }
 
-static int feed_all(struct tally_live_spaces *spaces, const struct tally_layout *layout,
-		    const uint8_t *records, int64_t count)
+/* Takes out what nobody asks for. Returns how many are left, or -ENOMEM. */
+static int64_t leave_out(struct tally_live_spaces *spaces, const struct tally_live_feed *feed,
+			 int64_t count)
+{
+	struct side_record *order = spaces->order;
+	int64_t left = 0;
+	int result = 0;
+
+	for (int64_t i = 0; i < count && !result; i++)
+		result = tally_short_lived_record(feed->short_lived, feed->records + order[i].at,
+						  order[i].at < feed->early);
+	if (result)
+		return result;
+	for (int64_t i = count; i-- > 0;)
+		tally_short_lived_fork(feed->short_lived, feed->records + order[i].at);
+	for (int64_t i = 0; i < count; i++)
+		if (!tally_short_lived_skips(feed->short_lived, feed->records + order[i].at))
+			order[left++] = order[i];
+	return left;
+}
+
+static int feed_all(struct tally_live_spaces *spaces, const struct tally_live_feed *feed,
+		    int64_t count)
 {
 	int result = 0;
 
 	for (int64_t i = 0; i < count && !result; i++) {
-		const struct tally_record record = view(records + spaces->order[i].at);
+		const struct tally_record record = record_view(feed->records + spaces->order[i].at);
 		struct tally_body body;
 
 		body.size = sizeof(body);
-		if (!tally_record_decode(layout, &record, &body, NULL))
+		if (!tally_record_decode(feed->layout, &record, &body, NULL))
 			result = tally_jit_loads_record(&spaces->loads, spaces->processes, &body,
 							spaces->order[i].time, 0);
 	}
@@ -243,18 +264,20 @@ static int renew_images(struct tally_live_spaces *spaces)
 	return 0;
 }
 
-int tally_live_spaces_feed(struct tally_live_spaces *spaces, const struct tally_layout *layout,
-			   const uint8_t *records, size_t size)
+int tally_live_spaces_feed(struct tally_live_spaces *spaces, const struct tally_live_feed *feed)
 {
-	int64_t count = sort_records(spaces, layout, records, size);
-	int more = count < 0 ? (int)count : tally_jit_loads_read_on(&spaces->loads, UINT64_MAX);
-	int result;
+	int64_t count = sort_records(spaces, feed);
+	uint64_t last = count > 0 ? spaces->order[count - 1].time : 0;
+	int more, result;
 
+	if (count > 0 && feed->short_lived)
+		count = leave_out(spaces, feed, count);
+	more = count < 0 ? (int)count : tally_jit_loads_read_on(&spaces->loads, UINT64_MAX);
 	if (more < 0 || (!count && !more))
 		return more;
 	result = open_table(spaces);
 	if (!result)
-		result = feed_all(spaces, layout, records, count);
+		result = feed_all(spaces, feed, count);
 	if (result)
 		return result;
 	result = renew_images(spaces);
@@ -263,8 +286,8 @@ int tally_live_spaces_feed(struct tally_live_spaces *spaces, const struct tally_
 	spaces->generation++;
 	spaces->passed[2] = spaces->passed[1];
 	spaces->passed[1] = spaces->passed[0];
-	if (count && spaces->order[count - 1].time > spaces->passed[0])
-		spaces->passed[0] = spaces->order[count - 1].time;
+	if (last > spaces->passed[0])
+		spaces->passed[0] = last;
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 struct tally_image;
 struct tally_image_store;
 struct tally_live_spaces;
+struct tally_short_lived;
 
 struct tally_live_spaces_options {
 	bool monotonic; /* records have times of CLOCK_MONOTONIC */
@@ -28,11 +29,20 @@ struct tally_live_held {
 };
 void tally_live_spaces_held(const struct tally_live_spaces *spaces, struct tally_live_held *ret);
 
-/* Takes records of the side-band, laid out that way, in any order, that are older than what comes
- * later but for those that come at about the same time; and what compilers have added to their
- * dumps. Nobody may look up meanwhile. 0 or -ENOMEM. */
-int tally_live_spaces_feed(struct tally_live_spaces *spaces, const struct tally_layout *layout,
-			   const uint8_t *records, size_t size);
+/* Records of the side-band, laid out that way, in any order. */
+struct tally_live_feed {
+	const struct tally_layout *layout;
+	const uint8_t *records;
+	size_t size;
+	/* Of the first `early` bytes: who has samples is known. Processes that began and ended
+	 * there without one are left out. NULL: none is. */
+	struct tally_short_lived *short_lived;
+	size_t early;
+};
+/* Takes records that are older than what comes later but for those that come at about the same
+ * time; and what compilers have added to their dumps. Nobody may look up meanwhile. 0 or -ENOMEM.
+ */
+int tally_live_spaces_feed(struct tally_live_spaces *spaces, const struct tally_live_feed *feed);
 
 /* After feeding, now and then: forgets the dumps of processes that ended, and images that no
  * process has mapped for a while. Nobody may look up meanwhile. 1: what is known of images that the

@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/table.h"
 #include "wire/sample_read.h"
+#include "wire/record_view.h"
 
 /* Bytes of records that a thread takes at once: some dozens of copies. */
 #define PART (256u << 10)
@@ -16,6 +17,7 @@ void tally_stack_block_clear(struct tally_stack_block *block)
 {
 	tally_buf_clear(&block->side);
 	tally_buf_clear(&block->samples);
+	block->early = 0;
 	block->part_count = 0;
 	block->spilled = false;
 }
@@ -82,15 +84,6 @@ int64_t tally_stack_events_find(const struct tally_stack_events *events,
 		return -1;
 	event = tally_map_find(&events->by_id, load_u64(record->bytes + 8));
 	return event ? (int64_t)*event - 1 : -1;
-}
-
-static struct tally_record view(const uint8_t *bytes)
-{
-	struct perf_event_header header;
-
-	memcpy(&header, bytes, sizeof(header));
-	return (struct tally_record){
-	    .bytes = bytes, .type = header.type, .misc = header.misc, .size = header.size};
 }
 
 /* A copy of a stack in a sample: its word of size, its bytes, and what is behind it. */
@@ -184,14 +177,14 @@ static struct tally_record record_at(const struct tally_ring_bytes *bytes, size_
 	size_t head;
 
 	if (at >= bytes->first_size)
-		return view(bytes->second + (at - bytes->first_size));
+		return record_view(bytes->second + (at - bytes->first_size));
 	memcpy(&header, bytes->first + at, sizeof(header));
 	if (at + header.size <= bytes->first_size)
-		return view(bytes->first + at);
+		return record_view(bytes->first + at);
 	head = bytes->first_size - at;
 	memcpy(joined, bytes->first + at, head);
 	memcpy(joined + head, bytes->second, header.size - head);
-	return view(joined);
+	return record_view(joined);
 }
 
 int tally_stack_block_add(struct tally_stack_block *block, const struct tally_stack_events *events,
@@ -232,7 +225,7 @@ void tally_stack_block_drop(struct tally_stack_block *block,
 	size_t to = 0, part = 0;
 
 	for (size_t at = 0; at < block->samples.size;) {
-		const struct tally_record record = view(data + at);
+		const struct tally_record record = record_view(data + at);
 		struct copy copy;
 
 		while (part < block->part_count && block->parts[part] == at)

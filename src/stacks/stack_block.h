@@ -15,7 +15,8 @@
 struct tally_stack_block {
 	struct tally_stack_block *next; /* of a queue */
 	struct tally_buf side;          /* the side-bands' records */
-	struct tally_buf samples;       /* all others, ring after ring */
+	size_t early;             /* of these, bytes that were read before any of the samples */
+	struct tally_buf samples; /* all others, ring after ring */
 	/* Parts of `samples` that threads take: where each begins. */
 	size_t *parts;
 	size_t part_count, part_room;

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <tally/abi.h>
+#include "base/bytes.h"
 #include "base/pages.h"
 #include "base/fail.h"
 #include "base/pool.h"
@@ -19,10 +20,12 @@
 #include "stacks/block_queue.h"
 #include "stacks/monotonic.h"
 #include "stacks/live_spaces.h"
+#include "stacks/short_lived.h"
 #include "stacks/stack_joins.h"
 #include "stacks/stack_pages.h"
 #include "wire/sample_read.h"
 #include "write/writer.h"
+#include "wire/record_view.h"
 
 /* The queue takes a sixteenth of the memory at most, and no more than this. */
 #define QUEUE_SHARE 16
@@ -48,6 +51,7 @@ struct tally_unwinder {
 	struct tally_stack_copies copies; /* of the thread that fills blocks */
 	struct tally_block_queue queue;
 	struct tally_live_spaces *spaces;
+	struct tally_short_lived short_lived; /* of the block at hand */
 	struct tally_chain_images *images;
 	char machine[sizeof(((struct utsname *)NULL)->machine)];
 	struct worker *workers;
@@ -132,15 +136,9 @@ static int make_part(void *context, unsigned number, size_t part)
 
 	tally_made_part_clear(to);
 	while (at < end && !result) {
-		struct perf_event_header header;
-		struct tally_record record = {.bytes = block->samples.data + at};
-		int64_t event;
+		const struct tally_record record = record_view(block->samples.data + at);
+		int64_t event = tally_stack_events_find(&unwinder->events, &record);
 
-		memcpy(&header, record.bytes, sizeof(header));
-		record.type = header.type;
-		record.misc = header.misc;
-		record.size = header.size;
-		event = tally_stack_events_find(&unwinder->events, &record);
 		if (event >= 0)
 			result = make_sample(unwinder, &unwinder->workers[number], (size_t)event,
 					     &record, to);
@@ -253,6 +251,41 @@ static int forget(struct tally_unwinder *unwinder)
 					 tally_live_spaces_images(unwinder->spaces));
 }
 
+/* Which processes have samples whose chains are made. */
+static int note_sampled(struct tally_unwinder *unwinder)
+{
+	const struct tally_buf *samples = &unwinder->block->samples;
+	int result = 0;
+
+	tally_short_lived_clear(&unwinder->short_lived);
+	for (size_t at = 0; at < samples->size && !result;) {
+		const struct tally_record record = record_view(samples->data + at);
+		int64_t event = tally_stack_events_find(&unwinder->events, &record);
+		int pid_at = event < 0 ? -1 : unwinder->events.rings[event].at[TALLY_FIXED_TID];
+
+		if (pid_at >= 0 && record.size >= pid_at + 4)
+			result = tally_short_lived_sampled(&unwinder->short_lived,
+							   load_u32(record.bytes + pid_at));
+		at += record.size;
+	}
+	return result;
+}
+
+static int feed_spaces(struct tally_unwinder *unwinder)
+{
+	const struct tally_stack_block *block = unwinder->block;
+	const struct tally_live_feed feed = {
+	    .layout = &unwinder->events.rings[tally_plan_sideband(unwinder->options.plan)],
+	    .records = block->side.data,
+	    .size = block->side.size,
+	    .short_lived = block->early ? &unwinder->short_lived : NULL,
+	    .early = block->early,
+	};
+	int result = feed.short_lived ? note_sampled(unwinder) : 0;
+
+	return result ? result : tally_live_spaces_feed(unwinder->spaces, &feed);
+}
+
 static int take_block(struct tally_unwinder *unwinder)
 {
 	struct tally_stack_block *block = unwinder->block;
@@ -260,10 +293,7 @@ static int take_block(struct tally_unwinder *unwinder)
 
 	need_no_more(unwinder, block->part_count);
 	if (!result)
-		result = tally_live_spaces_feed(
-		    unwinder->spaces,
-		    &unwinder->events.rings[tally_plan_sideband(unwinder->options.plan)],
-		    block->side.data, block->side.size);
+		result = feed_spaces(unwinder);
 	if (!result)
 		result = forget(unwinder);
 	if (!result)
@@ -357,8 +387,10 @@ static int make_known(struct tally_unwinder *unwinder, const uint8_t *records, s
 	if (!result)
 		result = tally_live_spaces_new(&spaces, &unwinder->spaces);
 	if (!result)
-		result = tally_live_spaces_feed(unwinder->spaces, &unwinder->events.rings[0],
-						records, size);
+		result = tally_live_spaces_feed(
+		    unwinder->spaces,
+		    &(struct tally_live_feed){
+			.layout = &unwinder->events.rings[0], .records = records, .size = size});
 	return result ? result : make_workers(unwinder);
 }
 
@@ -434,6 +466,7 @@ void tally_unwinder_free(struct tally_unwinder *unwinder)
 	free(unwinder->made);
 	tally_block_queue_done(&unwinder->queue);
 	tally_stack_joins_free(unwinder->joins);
+	tally_short_lived_done(&unwinder->short_lived);
 	tally_stack_events_done(&unwinder->events);
 	free(unwinder);
 }

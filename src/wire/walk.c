@@ -114,13 +114,36 @@ int tally_wire_field(struct wire_walk *walk, const struct wire_row *row, void *b
 	return error;
 }
 
+/* What most fields are and most walks do, without calls: a number is decoded. */
+static inline bool decodes_number(struct wire_walk *walk, const struct wire_row *row, void *base)
+{
+	const struct wire_kind *kind = row->kind;
+	const uint8_t *at = walk->bytes + walk->at;
+	void *member = wire_member(row, base);
+
+	if (walk->mode != WIRE_DECODE || !kind->fixed || kind->row_size ||
+	    kind->least > walk->end - walk->at)
+		return false;
+	if (kind->least == 8)
+		memcpy(member, at, 8);
+	else if (kind->least == 4)
+		memcpy(member, at, 4);
+	else
+		memcpy(member, at, kind->least);
+	walk->at += kind->least;
+	return true;
+}
+
 int tally_wire_walk(struct wire_walk *walk, struct wire_rows rows, uint64_t bits, void *base)
 {
 	int error = 0;
 
-	for (size_t i = 0; i < rows.count && !error; i++)
-		if (!rows.rows[i].bit || (rows.rows[i].bit & bits))
-			error = tally_wire_field(walk, &rows.rows[i], base);
+	for (size_t i = 0; i < rows.count && !error; i++) {
+		const struct wire_row *row = &rows.rows[i];
+
+		if ((!row->bit || (row->bit & bits)) && !decodes_number(walk, row, base))
+			error = tally_wire_field(walk, row, base);
+	}
 	return error;
 }
 
