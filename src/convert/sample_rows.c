@@ -15,9 +15,6 @@ struct rows_worker {
 	uint64_t samples;
 } __attribute__((aligned(TABLE_APART)));
 
-/* How rows come. */
-enum rows_order { ROWS_IN_ORDER, ROWS_APART, ROWS_BY_PARTS };
-
 struct rows {
 	struct convert *convert;
 	const struct profile_plan *plan;
@@ -27,7 +24,7 @@ struct rows {
 	char *chosen;            /* by event */
 	int (*begin)(void *context, unsigned workers);
 	tally_sample_row_fn take;
-	tally_sample_part_fn take_part; /* of rows by parts */
+	tally_sample_part_fn take_part; /* of rows by parts; NULL: they come in order */
 	void *context;
 };
 
@@ -134,13 +131,13 @@ static int take_part(void *context, unsigned slot)
 
 static const struct tally_row_parts row_parts = {.begin = begin_part, .take = take_part};
 
-static int run_sink(struct rows *rows, const struct tally_sink *sink, enum rows_order order)
+static int run_sink(struct rows *rows, const struct tally_sink *sink)
 {
 	struct tally_session *session = rows->convert->session;
 	unsigned slots = tally_session_slots(session);
 	int result;
 
-	if (order != ROWS_BY_PARTS)
+	if (sink->in_order)
 		return tally_session_run(session, &sink, 1, rows->convert->error);
 	rows->parts = calloc(slots, sizeof(*rows->parts));
 	if (!rows->parts)
@@ -152,7 +149,7 @@ static int run_sink(struct rows *rows, const struct tally_sink *sink, enum rows_
 	return result;
 }
 
-static int run(struct rows *rows, uint64_t columns, enum rows_order order)
+static int run(struct rows *rows, uint64_t columns)
 {
 	struct convert *convert = rows->convert;
 	struct tally_profile_options options = convert->filter;
@@ -161,7 +158,7 @@ static int run(struct rows *rows, uint64_t columns, enum rows_order order)
 	const struct tally_sink sink = {
 	    .size = sizeof(sink),
 	    .columns = COLUMNS | columns,
-	    .in_order = order == ROWS_IN_ORDER,
+	    .in_order = !rows->take_part,
 	    .context = rows,
 	    .begin = begin,
 	    .batch = take_batch,
@@ -179,7 +176,7 @@ static int run(struct rows *rows, uint64_t columns, enum rows_order order)
 		tally_session_unwind_most(convert->session, options.max_stack);
 	tally_session_stack_most(convert->session, options.max_stack);
 	if (!result)
-		result = run_sink(rows, &sink, order);
+		result = run_sink(rows, &sink);
 	for (unsigned i = 0; i < rows->worker_count; i++) {
 		convert->samples += rows->workers[i].samples;
 		tally_profile_worker_done(&rows->workers[i].profile);
@@ -197,17 +194,7 @@ int tally_sample_rows_run(struct convert *convert, uint64_t columns, tally_sampl
 {
 	struct rows rows = {.convert = convert, .take = take, .context = context};
 
-	return run(&rows, columns, ROWS_IN_ORDER);
-}
-
-int tally_sample_rows_run_apart(struct convert *convert, uint64_t columns,
-				int (*begin_rows)(void *context, unsigned workers),
-				tally_sample_row_fn take, void *context)
-{
-	struct rows rows = {
-	    .convert = convert, .begin = begin_rows, .take = take, .context = context};
-
-	return run(&rows, columns, ROWS_APART);
+	return run(&rows, columns);
 }
 
 int tally_sample_rows_by_parts(struct convert *convert, uint64_t columns,
@@ -221,5 +208,5 @@ int tally_sample_rows_by_parts(struct convert *convert, uint64_t columns,
 			    .take_part = take_rows,
 			    .context = context};
 
-	return run(&rows, columns, ROWS_BY_PARTS);
+	return run(&rows, columns);
 }

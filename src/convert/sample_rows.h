@@ -28,12 +28,6 @@ typedef int (*tally_sample_row_fn)(void *context, const struct sample_row *row);
 int tally_sample_rows_run(struct convert *convert, uint64_t columns, tally_sample_row_fn take,
 			  void *context);
 
-/* The same in any order, by several threads at once: `begin` is called before, with the number of
- * workers. */
-int tally_sample_rows_run_apart(struct convert *convert, uint64_t columns,
-				int (*begin)(void *context, unsigned workers),
-				tally_sample_row_fn take, void *context);
-
 /* What was made of a part of the rows.  0 or -errno. */
 typedef int (*tally_sample_part_fn)(void *context, const struct tally_buf *part);
 /* Gives the samples to several threads at once, a part of them to each: `put` adds what it makes of

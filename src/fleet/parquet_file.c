@@ -39,7 +39,9 @@ int tally_parquet_file_new(const struct convert *convert, const char *folder, co
 		return -ENOMEM;
 	}
 	fd = tally_parquet_new(ret->to, table, &ret->writer);
-	return fd ? fd : tally_parquet_rows_new(ret->writer, 0, &ret->rows);
+	return fd ? fd
+		  : tally_parquet_rows_new(ret->writer, tally_session_threads(convert->session),
+					   &ret->rows);
 }
 
 uint64_t tally_parquet_file_text(struct parquet_rows *rows, const char *text, int *failed)
@@ -54,11 +56,12 @@ uint64_t tally_parquet_file_text(struct parquet_rows *rows, const char *text, in
 
 int tally_parquet_file_end(const struct convert *convert, struct parquet_file *file)
 {
-	int result = tally_parquet_rows_write(file->rows, tally_session_threads(convert->session));
+	int result = tally_parquet_rows_write(file->rows);
 
 	if (!result)
 		result = tally_parquet_end(file->writer);
-
+	tally_parquet_rows_free(file->rows);
+	file->rows = NULL;
 	if (fclose(file->to) && !result)
 		result = -errno;
 	file->to = NULL;

@@ -45,29 +45,22 @@ const struct parquet_table tally_parquet_samples_table = {
     .order_count = sizeof(order),
 };
 
-/* All workers' groups together have so many rows, and each of them a part that is not too small. */
-#define ROWS_MOST  (1U << 19)
-#define ROWS_LEAST (1U << 15)
-
 /* How many samples before they are taken memory is fetched. */
 #define AHEAD 8U
 
-/* A text, and its number in the rows of a worker. */
-struct last_text {
-	const char *text;
-	uint64_t number;
-};
-
 struct samples_worker {
-	struct parquet_rows *rows;
 	struct parquet_path path;
 	uint64_t *sampled; /* a bit for each stack of the session that is a sample's */
 	uint32_t sampled_room;
 	struct tally_map pairs; /* others: those of stacks that begin elsewhere */
-	struct last_text event, comm, cgroup;
-	uint64_t row[SAMPLE_COLUMNS];
-	int failed;
 } __attribute__((aligned(TABLE_APART)));
+
+/* What a worker makes of a sample for the thread that takes its part. */
+struct kept_row {
+	uint64_t time, period, weight, stack_id;
+	const char *comm, *cgroup; /* they stay where they are */
+	uint32_t event, pid, tid, cpu;
+};
 
 uint64_t tally_parquet_time(const struct parquet_recording *recording, uint64_t time)
 {
@@ -82,7 +75,6 @@ static void reading_done(struct parquet_samples *samples)
 	for (unsigned i = 0; i < samples->worker_count; i++) {
 		struct samples_worker *worker = &samples->workers[i];
 
-		tally_parquet_rows_free(worker->rows);
 		tally_parquet_path_done(&worker->path);
 		free(worker->sampled);
 		tally_map_done(&worker->pairs);
@@ -103,49 +95,34 @@ void tally_parquet_samples_done(struct parquet_samples *samples)
 	samples->stack_ids = NULL;
 }
 
-static uint64_t text_of(struct samples_worker *worker, const char *text)
+static uint64_t text_of(struct parquet_samples *samples, const char *text)
 {
-	return tally_parquet_file_text(worker->rows, text, &worker->failed);
+	return tally_parquet_file_text(samples->file->rows, text, &samples->failed);
 }
 
 /* The same of the session's texts, which stay where they are: mostly it is that of the last row. */
-static uint64_t same_text(struct samples_worker *worker, struct last_text *last, const char *text)
+static uint64_t same_text(struct parquet_samples *samples, struct last_text *last, const char *text)
 {
 	if (last->text != text)
-		*last = (struct last_text){text, text_of(worker, text)};
+		*last = (struct last_text){text, text_of(samples, text)};
 	return last->number;
 }
 
-static int worker_init(const struct parquet_samples *samples, struct samples_worker *worker)
+/* Each processor has its own thread, so that names take turns. */
+static struct last_text *comm_of(struct parquet_samples *samples, const char *comm)
 {
-	const struct parquet_recording *recording = samples->recording;
-	uint32_t most = ROWS_MOST / tally_session_threads(samples->convert->session);
-	int result = tally_parquet_rows_new(samples->file->writer,
-					    most < ROWS_LEAST ? ROWS_LEAST : most, &worker->rows);
-
-	if (result)
-		return result;
-	worker->row[SAMPLE_RECORDING] = text_of(worker, recording->name);
-	worker->row[SAMPLE_HOST] = text_of(worker, recording->host);
-	worker->row[SAMPLE_SERVICE] = text_of(worker, recording->service);
-	worker->row[SAMPLE_VERSION] = text_of(worker, recording->version);
-	/* Rows are sorted by these numbers, which are the same in all workers. */
-	for (size_t i = 0; i < tally_data_event_count(samples->convert->data); i++)
-		text_of(worker, tally_data_event(samples->convert->data, i)->name);
-	return worker->failed;
+	return &samples->comms[hash_u64((uintptr_t)comm) % COMMS_KNOWN];
 }
 
 static int begin(void *context, unsigned workers)
 {
 	struct parquet_samples *samples = context;
-	int result = 0;
 
 	samples->workers = table_apart(workers, sizeof(*samples->workers));
 	if (!samples->workers)
 		return -ENOMEM;
-	for (; samples->worker_count < workers && !result; samples->worker_count++)
-		result = worker_init(samples, &samples->workers[samples->worker_count]);
-	return result;
+	samples->worker_count = workers;
+	return 0;
 }
 
 /* --- cgroups --- */
@@ -216,64 +193,111 @@ static int note_stack(const struct parquet_samples *samples, struct samples_work
 	return number ? 0 : -ENOMEM;
 }
 
-static int take_sample(void *context, const struct sample_row *row)
+static int put_sample(void *context, const struct sample_row *row)
 {
 	struct parquet_samples *samples = context;
 	struct samples_worker *worker = &samples->workers[row->worker];
-	uint64_t *to = worker->row;
+	struct kept_row kept = {.time = row->time,
+				.period = row->period,
+				.weight = row->batch->weight[row->at],
+				.comm = row->comm,
+				.cgroup = cgroup_of(samples, row),
+				.event = row->event,
+				.pid = row->pid,
+				.tid = row->tid,
+				.cpu = row->cpu};
 	int result;
 
 	if (row->at + AHEAD < row->batch->count)
 		tally_parquet_id_fetch(&samples->ids, row->batch->stack[row->at + AHEAD]);
-	result = tally_parquet_id(&samples->ids, &worker->path, row->stack, row->frame,
-				  &to[SAMPLE_STACK]);
+	result =
+	    tally_parquet_id(&samples->ids, &worker->path, row->stack, row->frame, &kept.stack_id);
 	if (!result)
-		result = note_stack(samples, worker, row, to[SAMPLE_STACK]);
+		result = note_stack(samples, worker, row, kept.stack_id);
 	if (result)
 		return result;
-	to[SAMPLE_TIME] = tally_parquet_time(samples->recording, row->time);
-	to[SAMPLE_EVENT] = same_text(worker, &worker->event,
-				     tally_data_event(samples->convert->data, row->event)->name);
-	to[SAMPLE_PID] = row->pid;
-	to[SAMPLE_TID] = row->tid;
-	to[SAMPLE_COMM] = same_text(worker, &worker->comm, row->comm);
-	to[SAMPLE_CGROUP] = same_text(worker, &worker->cgroup, cgroup_of(samples, row));
-	to[SAMPLE_CPU] = row->cpu;
-	to[SAMPLE_COUNT] = 1;
-	to[SAMPLE_PERIOD] = row->period;
-	to[SAMPLE_WEIGHT] = row->batch->weight[row->at];
-	to[SAMPLE_LOST] = 0;
-	return worker->failed ? worker->failed : tally_parquet_row(worker->rows, to, NULL, 0);
+	tally_buf_add(row->part, &kept, sizeof(kept));
+	return row->part->failed;
+}
+
+static int put_row(struct parquet_samples *samples, const uint64_t *row)
+{
+	return samples->failed ? samples->failed
+			       : tally_parquet_row(samples->file->rows, row, NULL, 0);
+}
+
+/* What all rows have in common. */
+static void begin_row(struct parquet_samples *samples, uint64_t *row)
+{
+	const struct parquet_recording *recording = samples->recording;
+
+	row[SAMPLE_RECORDING] = text_of(samples, recording->name);
+	row[SAMPLE_HOST] = text_of(samples, recording->host);
+	row[SAMPLE_SERVICE] = text_of(samples, recording->service);
+	row[SAMPLE_VERSION] = text_of(samples, recording->version);
+}
+
+static int take_part(void *context, const struct tally_buf *part)
+{
+	struct parquet_samples *samples = context;
+	const struct kept_row *rows = (const struct kept_row *)part->data;
+	uint64_t to[SAMPLE_COLUMNS] = {[SAMPLE_COUNT] = 1};
+	int result = 0;
+
+	begin_row(samples, to);
+	for (size_t i = 0; i < part->size / sizeof(*rows) && !result; i++) {
+		const struct kept_row *row = &rows[i];
+
+		to[SAMPLE_TIME] = tally_parquet_time(samples->recording, row->time);
+		to[SAMPLE_EVENT] =
+		    same_text(samples, &samples->event,
+			      tally_data_event(samples->convert->data, row->event)->name);
+		to[SAMPLE_PID] = row->pid;
+		to[SAMPLE_TID] = row->tid;
+		to[SAMPLE_COMM] = same_text(samples, comm_of(samples, row->comm), row->comm);
+		to[SAMPLE_CGROUP] = same_text(samples, &samples->cgroup, row->cgroup);
+		to[SAMPLE_CPU] = row->cpu;
+		to[SAMPLE_STACK] = row->stack_id;
+		to[SAMPLE_PERIOD] = row->period;
+		to[SAMPLE_WEIGHT] = row->weight;
+		result = put_row(samples, to);
+	}
+	return result;
 }
 
 /* What was lost is a row without a sample, so that sums over any rows have it. */
 static int put_lost(struct parquet_samples *samples)
 {
 	const struct tally_session_counts *counts = tally_session_counts(samples->convert->session);
-	struct samples_worker *worker = &samples->workers[0];
-	uint64_t *to = worker->row;
+	uint64_t to[SAMPLE_COLUMNS] = {0};
 
 	if (!counts->lost)
 		return 0;
+	begin_row(samples, to);
 	to[SAMPLE_TIME] = tally_parquet_time(samples->recording, counts->last_time);
-	to[SAMPLE_EVENT] = to[SAMPLE_COMM] = to[SAMPLE_CGROUP] = text_of(worker, "");
+	to[SAMPLE_EVENT] = to[SAMPLE_COMM] = to[SAMPLE_CGROUP] = text_of(samples, "");
 	to[SAMPLE_PID] = to[SAMPLE_TID] = to[SAMPLE_CPU] = UINT32_MAX;
-	to[SAMPLE_STACK] = to[SAMPLE_COUNT] = to[SAMPLE_PERIOD] = to[SAMPLE_WEIGHT] = 0;
 	to[SAMPLE_LOST] = counts->lost;
-	return worker->failed ? worker->failed : tally_parquet_row(worker->rows, to, NULL, 0);
+	return put_row(samples, to);
 }
 
-/* The last rows of all workers are one group: recordings of a fleet are small. */
-static int put_rest(struct parquet_samples *samples)
+int tally_parquet_samples_write(struct parquet_samples *samples)
 {
-	int result = put_lost(samples);
+	int result = tally_parquet_ids_init(&samples->ids, samples->convert->session);
 
-	for (unsigned i = 1; i < samples->worker_count && !result; i++)
-		result =
-		    tally_parquet_rows_take(samples->workers[0].rows, samples->workers[i].rows);
-	return result ? result
-		      : tally_parquet_rows_write(samples->workers[0].rows,
-						 tally_session_threads(samples->convert->session));
+	if (!result)
+		result = take_cgroups(samples);
+	/* Rows are sorted by events as these are in the recording. */
+	for (size_t i = 0; i < tally_data_event_count(samples->convert->data); i++)
+		text_of(samples, tally_data_event(samples->convert->data, i)->name);
+	if (!result)
+		result = samples->failed;
+	if (!result)
+		result = tally_sample_rows_by_parts(
+		    samples->convert,
+		    TALLY_COLUMN_WEIGHT | (samples->cgroups.count ? TALLY_COLUMN_SAMPLE : 0), begin,
+		    put_sample, take_part, samples);
+	return result ? result : put_lost(samples);
 }
 
 /* --- stacks --- */
@@ -308,7 +332,7 @@ static int add_stacks(struct parquet_samples *samples, const struct samples_work
 	return result;
 }
 
-static int make_stacks(struct parquet_samples *samples)
+int tally_parquet_samples_make_stacks(struct parquet_samples *samples)
 {
 	int result = 0;
 
@@ -317,24 +341,4 @@ static int make_stacks(struct parquet_samples *samples)
 		result = add_stacks(samples, &samples->workers[i]);
 	reading_done(samples);
 	return result ? result : tally_stack_table_make(&samples->stacks);
-}
-
-int tally_parquet_samples_write(struct parquet_samples *samples)
-{
-	int result = tally_parquet_ids_init(&samples->ids, samples->convert->session);
-
-	if (!result)
-		result = take_cgroups(samples);
-	if (!result)
-		result = tally_sample_rows_run_apart(
-		    samples->convert,
-		    TALLY_COLUMN_WEIGHT | (samples->cgroups.count ? TALLY_COLUMN_SAMPLE : 0), begin,
-		    take_sample, samples);
-	if (!result && samples->worker_count)
-		result = put_rest(samples);
-	for (unsigned i = 0; i < samples->worker_count; i++) {
-		tally_parquet_rows_free(samples->workers[i].rows);
-		samples->workers[i].rows = NULL;
-	}
-	return result ? result : make_stacks(samples);
 }

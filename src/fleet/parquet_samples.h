@@ -1,4 +1,5 @@
-/* The table of samples of a fleet, written while the recording is read, by several threads. */
+/* The table of samples of a fleet, made while several threads read the recording.  Groups of rows
+ * are in the order of time. */
 #ifndef TALLY_FLEET_PARQUET_SAMPLES_H
 #define TALLY_FLEET_PARQUET_SAMPLES_H
 
@@ -14,6 +15,14 @@ struct parquet_recording {
 	int64_t wall_offset; /* ns to be added to the times of samples */
 };
 
+/* A text, and its number in the rows. */
+struct last_text {
+	const char *text;
+	uint64_t number;
+};
+
+#define COMMS_KNOWN 256
+
 struct parquet_samples {
 	struct convert *convert;
 	struct parquet_file *file; /* of tally_parquet_samples_table */
@@ -23,6 +32,9 @@ struct parquet_samples {
 	unsigned worker_count;
 	struct tally_map cgroups; /* id -> number of the path */
 	struct tally_strings paths;
+	struct last_text event, cgroup;      /* of the last row */
+	struct last_text comms[COMMS_KNOWN]; /* by their pointers */
+	int failed;
 	/* Stacks that samples have, once they are written, and the number of each of its pairs. */
 	struct stack_table stacks;
 	uint64_t *stack_ids;
@@ -36,6 +48,8 @@ uint64_t tally_parquet_time(const struct parquet_recording *recording, uint64_t 
 /* Writes the samples that were chosen.  The members up to `recording` are set, all others zero.  0
  * or -errno; to be released in any case. */
 int tally_parquet_samples_write(struct parquet_samples *samples);
+/* Makes the table of their stacks, once the file of samples has its end.  0 or -ENOMEM. */
+int tally_parquet_samples_make_stacks(struct parquet_samples *samples);
 void tally_parquet_samples_done(struct parquet_samples *samples);
 
 #endif

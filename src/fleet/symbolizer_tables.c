@@ -202,13 +202,13 @@ static int write_table(struct tally_symbolizer *symbolizer, struct tally_session
 	int result = tally_parquet_new(out, &tally_parquet_stacks_table, &writer);
 
 	if (!result)
-		result = tally_parquet_rows_new(writer, 0, &rows);
+		result = tally_parquet_rows_new(writer, tally_session_threads(session), &rows);
 	for (uint32_t group = 0; group < table->reader.group_count && !result; group++)
 		result = tally_session_interrupted(session)
 			     ? -ECANCELED
 			     : copy_group(symbolizer, table, path, group, rows, error);
 	if (!result)
-		result = tally_parquet_rows_write(rows, tally_session_threads(session));
+		result = tally_parquet_rows_write(rows);
 	if (!result)
 		result = tally_parquet_end(writer);
 	tally_parquet_rows_free(rows);

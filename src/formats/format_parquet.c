@@ -148,7 +148,9 @@ static int put_samples(struct parquet *parquet)
 
 	if (!result)
 		result = tally_parquet_samples_write(&parquet->samples);
-	return result ? result : tally_parquet_file_end(convert, file);
+	if (!result)
+		result = tally_parquet_file_end(convert, file);
+	return result ? result : tally_parquet_samples_make_stacks(&parquet->samples);
 }
 
 /* --- stacks, recordings --- */

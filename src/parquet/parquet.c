@@ -1,7 +1,6 @@
 #include "parquet/parquet.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include "base/table.h"
 #include "parquet/chunk.h"
@@ -18,7 +17,6 @@ struct parquet_writer {
 	FILE *out;
 	const struct parquet_table *table;
 	uint32_t chunk_count;
-	pthread_mutex_t lock;  /* of all below */
 	uint64_t offset, rows; /* written */
 	struct group *groups;
 	struct parquet_written *written; /* by group, then by chunk */
@@ -43,7 +41,6 @@ int tally_parquet_new(FILE *out, const struct parquet_table *table, struct parqu
 	writer->out = out;
 	writer->table = table;
 	writer->chunk_count = (uint32_t)(table->column_count + table->field_count);
-	pthread_mutex_init(&writer->lock, NULL);
 	*ret = writer;
 	return 0;
 }
@@ -55,7 +52,6 @@ void tally_parquet_free(struct parquet_writer *writer)
 	free(writer->groups);
 	free(writer->written);
 	tally_buf_done(&writer->bounds);
-	pthread_mutex_destroy(&writer->lock);
 	free(writer);
 }
 
@@ -114,10 +110,8 @@ static int put_pages(struct parquet_writer *writer, const struct parquet_pages *
 int tally_parquet_put_group(struct parquet_writer *writer, uint32_t rows,
 			    const struct parquet_pages *pages)
 {
-	int result;
+	int result = begin_file(writer);
 
-	pthread_mutex_lock(&writer->lock);
-	result = begin_file(writer);
 	if (!result && !group_room(writer))
 		result = -ENOMEM;
 	if (!result)
@@ -129,7 +123,6 @@ int tally_parquet_put_group(struct parquet_writer *writer, uint32_t rows,
 		    &writer->written[(size_t)writer->group_count * writer->chunk_count + i]);
 	writer->rows += rows;
 	writer->group_count++;
-	pthread_mutex_unlock(&writer->lock);
 	return result;
 }
 

@@ -1,6 +1,5 @@
 /* A Parquet file, written row by row.  Rows are kept until a group of them is full, so memory is
- * bounded; the file is written from its start to its end, and may be a pipe.  Each thread has rows
- * of its own; which thread's groups come first is chance.
+ * bounded; the file is written from its start to its end, and may be a pipe.
  *
  * All columns are required.  One list of structs is possible beside the plain columns: each row has
  * any number of its elements.  Pages are compressed with zstd, where libzstd was built in; values
@@ -40,9 +39,9 @@ struct parquet_table {
 	size_t order_count;
 };
 
-/* The file.  Groups of rows are added to it by several threads at once. */
+/* The file. */
 struct parquet_writer;
-/* Rows that one thread collects for a file, until there are enough of them for a group. */
+/* Rows for a file, until there are enough of them for a group. */
 struct parquet_rows;
 
 /* The stream stays the caller's.  0 or -ENOMEM. */
@@ -50,8 +49,9 @@ int tally_parquet_new(FILE *out, const struct parquet_table *table, struct parqu
 void tally_parquet_free(struct parquet_writer *writer);
 const struct parquet_table *tally_parquet_table(const struct parquet_writer *writer);
 
-/* `most`: rows of a group, 0 for the usual.  0 or -ENOMEM. */
-int tally_parquet_rows_new(struct parquet_writer *writer, uint32_t most, struct parquet_rows **ret);
+/* `threads`: so many write a group's columns.  0 or -ENOMEM. */
+int tally_parquet_rows_new(struct parquet_writer *writer, unsigned threads,
+			   struct parquet_rows **ret);
 void tally_parquet_rows_free(struct parquet_rows *rows);
 /* The number of a text, for these rows: equal texts have equal ones.  Bytes that are not UTF-8
  * become U+FFFD.  Below 0: -ENOMEM. */
@@ -63,11 +63,8 @@ int64_t tally_parquet_element(struct parquet_rows *rows, const uint64_t *values)
  * -ENOMEM, or -errno of writing. */
 int tally_parquet_row(struct parquet_rows *rows, const uint64_t *values, const uint32_t *elements,
 		      uint32_t count);
-/* Moves the rows of another thread, of a table without a list, behind these.  0 or -ENOMEM. */
-int tally_parquet_rows_take(struct parquet_rows *rows, struct parquet_rows *from);
-/* Writes the rows as a group, by so many threads; there may be none.  0, -ENOMEM, or -errno of
- * writing. */
-int tally_parquet_rows_write(struct parquet_rows *rows, unsigned threads);
+/* Writes the rows as a group; there may be none.  0, -ENOMEM, or -errno of writing. */
+int tally_parquet_rows_write(struct parquet_rows *rows);
 /* Writes the end of the file, behind all groups.  0, -ENOMEM, or -errno of writing. */
 int tally_parquet_end(struct parquet_writer *writer);
 

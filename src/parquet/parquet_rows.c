@@ -18,13 +18,15 @@ struct parquet_rows {
 	const struct parquet_table *table;
 	struct parquet_chunk *chunks; /* plain columns, then fields */
 	struct parquet_pages *pages;  /* by chunk, while a group is written */
-	uint32_t chunk_count, most;
+	uint32_t chunk_count;
+	unsigned threads;       /* that write a group */
 	uint32_t count, values; /* rows and values in the group so far */
 	struct element_list list;
 	struct tally_strings texts;
 };
 
-int tally_parquet_rows_new(struct parquet_writer *writer, uint32_t most, struct parquet_rows **ret)
+int tally_parquet_rows_new(struct parquet_writer *writer, unsigned threads,
+			   struct parquet_rows **ret)
 {
 	const struct parquet_table *table = tally_parquet_table(writer);
 	struct parquet_rows *rows = calloc(1, sizeof(*rows));
@@ -33,7 +35,7 @@ int tally_parquet_rows_new(struct parquet_writer *writer, uint32_t most, struct 
 		return -ENOMEM;
 	rows->writer = writer;
 	rows->table = table;
-	rows->most = most ? most : GROUP_ROWS;
+	rows->threads = threads;
 	rows->chunk_count = (uint32_t)(table->column_count + table->field_count);
 	rows->list.field_count = (uint32_t)table->field_count;
 	rows->chunks = calloc(rows->chunk_count, sizeof(*rows->chunks));
@@ -110,7 +112,7 @@ static int encode_chunk(void *context, unsigned worker, size_t number)
 					 &rows->texts, pages);
 }
 
-int tally_parquet_rows_write(struct parquet_rows *rows, unsigned threads)
+int tally_parquet_rows_write(struct parquet_rows *rows)
 {
 	int result = 0;
 
@@ -123,7 +125,7 @@ int tally_parquet_rows_write(struct parquet_rows *rows, unsigned threads)
 		result = tally_element_list_finish(&rows->list,
 						   &rows->chunks[rows->table->column_count]);
 	if (!result)
-		result = tally_pool_run(threads, rows->chunk_count, encode_chunk, rows);
+		result = tally_pool_run(rows->threads, rows->chunk_count, encode_chunk, rows);
 	if (!result)
 		result = tally_parquet_put_group(rows->writer, rows->count, rows->pages);
 	for (uint32_t i = 0; i < rows->chunk_count; i++)
@@ -152,37 +154,7 @@ int tally_parquet_row(struct parquet_rows *rows, const uint64_t *values, const u
 		return result;
 	rows->count++;
 	rows->values += (uint32_t)(table->column_count + count * table->field_count);
-	return rows->count < rows->most && rows->values < GROUP_VALUES
+	return rows->count < GROUP_ROWS && rows->values < GROUP_VALUES
 		   ? 0
-		   : tally_parquet_rows_write(rows, 1);
-}
-
-int tally_parquet_rows_take(struct parquet_rows *rows, struct parquet_rows *from)
-{
-	uint64_t *texts = calloc(from->texts.count + 1, sizeof(*texts));
-	uint32_t count = from->count;
-	int result = texts ? 0 : -ENOMEM;
-
-	for (size_t i = 0; i < from->texts.count && !result; i++) {
-		int64_t number =
-		    tally_strings_intern(&rows->texts, from->texts.text[i], from->texts.length[i]);
-
-		texts[i] = (uint64_t)number;
-		result = number < 0 ? (int)number : 0;
-	}
-	for (uint32_t i = 0; i < rows->chunk_count; i++) {
-		struct parquet_chunk *to = &rows->chunks[i];
-		bool is_text = to->type == PARQUET_TEXT;
-
-		for (uint32_t row = 0; row < count && !result; row++) {
-			uint64_t value = from->chunks[i].values[row];
-
-			result = tally_parquet_chunk_add(to, is_text ? texts[value] : value);
-		}
-		from->chunks[i].count = 0;
-	}
-	rows->count += count;
-	from->count = from->values = 0;
-	free(texts);
-	return result;
+		   : tally_parquet_rows_write(rows);
 }

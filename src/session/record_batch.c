@@ -63,6 +63,7 @@ static int next_sample(struct record_worker *worker, struct tally_entry *ret)
 	if (!result && !ret->dropped)
 		result = finish_sample(worker, ret);
 	ret->at = sample;
+	ret->lasts = !worker->events[event].chain;
 	return result ? result : !ret->dropped || sink->dropped || ret->size;
 }
 

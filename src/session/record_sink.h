@@ -35,6 +35,7 @@ enum tally_dropped {
 struct tally_entry {
 	enum tally_entry_kind kind;
 	enum tally_dropped dropped;
+	bool lasts; /* what the sample points to stays until the batch ends */
 	/* The sample.  Of another record its event (0 when that is unknown), the name and space of
 	 * its thread, and in at->sample the fields of its trailer: present says which of tid, time,
 	 * id and cpu it has.  NULL: a dropped sample, which the sink did not ask for, with text. */

@@ -314,6 +314,17 @@ static int run_unordered(struct run *run)
 	return result;
 }
 
+static int take_entry(const struct run *run, struct row_maker *maker,
+		      const struct tally_entry *entry)
+{
+	if (entry->dropped)
+		return tally_row_maker_leave_out(maker, entry->at);
+	/* Rows of parts are complete when their batch ends, and not before. */
+	return run->parts && entry->lasts
+		   ? tally_row_maker_add(maker, entry->at, &entry->record)
+		   : tally_row_maker_add_now(maker, entry->at, &entry->record);
+}
+
 static int take_ordered(void *context, struct tally_record_batch *batch)
 {
 	struct run *run = context;
@@ -325,8 +336,7 @@ static int take_ordered(void *context, struct tally_record_batch *batch)
 	if (run->parts)
 		run->parts->begin(run->rows.sinks->context, batch->worker, batch->slot);
 	while ((result = tally_record_batch_next(batch, &entry)) > 0) {
-		result = entry.dropped ? tally_row_maker_leave_out(maker, entry.at)
-				       : tally_row_maker_add_now(maker, entry.at, &entry.record);
+		result = take_entry(run, maker, &entry);
 		if (result)
 			return result;
 	}

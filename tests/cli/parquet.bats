@@ -192,6 +192,27 @@ made_kernel() {
 	grep -qF '"samples":"0"' row
 }
 
+@test "rows of several groups are in the order of time, and the same for each run" {
+	made 400000 1000 | awk '/^sample/ {print; print "times 90000"}' | python3 "$BATS_TEST_DIRNAME/recording.py" long.data chains
+	rm -rf out twice
+	"$TALLY" export --to parquet out long.data
+	"$TALLY" export --to parquet twice long.data
+	cmp out/*/*/*/samples-*.parquet twice/*/*/*/samples-*.parquet
+	cmp out/*/*/*/stacks-*.parquet twice/*/*/*/stacks-*.parquet
+	rm long.data
+	readers
+	# A group has 262,144 rows; in each, threads are beside each other.
+	cat >order.sql <<-END
+		CREATE VIEW s AS SELECT *, file_row_number // 262144 AS number FROM read_parquet('$(echo out/*/*/*/samples-*.parquet)', file_row_number = true);
+		CREATE VIEW g AS SELECT number, min(time) AS first, max(time) AS last FROM s GROUP BY number;
+		SELECT (SELECT count(*) FROM s) AS n, (SELECT count(*) FROM g) AS n_groups,
+			(SELECT count(*) FROM (SELECT (pid, tid, time) < lag((pid, tid, time)) OVER (PARTITION BY number ORDER BY file_row_number) AS back FROM s) WHERE back) AS back,
+			(SELECT count(*) FROM g AS a JOIN g AS b ON b.number = a.number + 1 WHERE b.first < a.last) AS mixed;
+	END
+	run -0 node "$READ" "$PACKAGES" sql duckdb order.sql
+	[ "$output" = "540006 3 0 0" ]
+}
+
 @test "what is missing or invalid is said, and nothing is left of a failed export" {
 	run -2 "$TALLY" export --to parquet
 	[[ $output = *"--to parquet needs a folder"* ]]

@@ -64,7 +64,7 @@ class Writer:
         self.branches = branches
         self.deferred = deferred
         self.time = 1_000_000_000
-        self.last = None
+        self.last = b""
         self.period = 1000
         self.data = bytearray()
         self.build_ids = b""
@@ -76,7 +76,6 @@ class Writer:
         self.data += record(kind, misc, body)
 
     def sample(self, pid, place, *chain):
-        self.last = (pid, place, *chain)
         self.time += 1_000_000
         address = int(place, 16)
         body = struct.pack("<QIIQQ", address, int(pid), int(pid), self.time, self.period)
@@ -94,7 +93,8 @@ class Writer:
             body += struct.pack("<Q", len(pairs) // 2)
             for i in range(0, len(pairs), 2):
                 body += struct.pack("<QQQ", pairs[i], pairs[i + 1], 0)
-        self.data += record(SAMPLE, KERNEL if address >> 63 else USER, body)
+        self.last = record(SAMPLE, KERNEL if address >> 63 else USER, body)
+        self.data += self.last
 
     def line(self, kind, *rest):
         if kind == "comm":
@@ -131,8 +131,11 @@ class Writer:
             body = struct.pack(f"<{2 + len(words)}Q", int(rest[1], 16), len(words), *words)
             self.other(CALLCHAIN_DEFERRED, USER, int(rest[0]), body)
         elif kind == "times":
+            again = bytearray(self.last)
             for _ in range(int(rest[0])):
-                self.sample(*self.last)
+                self.time += 1_000_000
+                struct.pack_into("<QQ", again, 24, self.time, self.period)
+                self.data += again
         else:
             sys.exit(f"unknown line: {kind}")
 
