@@ -605,7 +605,7 @@ def bench_annotate(args, folder, log):
 
 # Source of the script that people fold stacks with; it is not part of this project.
 COLLAPSE_URL = "https://raw.githubusercontent.com/brendangregg/FlameGraph/41fee1f99f9276008b7cd112fca19dc3ea84ac32/stackcollapse-perf.pl"
-EXPORTS = ["folded", "pprof", "speedscope", "firefox", "chrome", "perfetto", "callgrind", "otlp", "csv", "sqlite"]
+EXPORTS = ["folded", "pprof", "speedscope", "firefox", "chrome", "perfetto", "callgrind", "otlp", "csv", "sqlite", "parquet"]
 
 
 def find_collapse(folder):
@@ -637,6 +637,8 @@ def bench_exports(args, folder, log):
     for _ in range(args.times):
         for name, made in runs.items():
             command = ["report", "-i", path] if name == "report" else ["export", "--to", name, path]
+            if name == "parquet":
+                command[3:3] = [os.path.join(folder, "parquet")]
             made.append(run([args.tally, *command], args.timeout, folder, os.devnull))
     best = {name: least(made) for name, made in runs.items()}
     for name in names:
@@ -647,6 +649,10 @@ def bench_exports(args, folder, log):
         print(f"{'export ' + name:26} {subject:18} {seconds(best[name].cpu)} s CPU, {seconds(best[name].wall)} s, {megabytes(best[name].anon)} MB: "
               f"the text report's {ratios[0]:.2f}, {ratios[1]:.2f} and {ratios[2]:.2f} times (under 3 are wanted)", flush=True)
         log.write(json.dumps({"row": "export " + name, "subject": subject, "of_report": ratios}) + "\n")
+    # What the programs take that read the text of perf script themselves.
+    for name, figures in page.importers(args.tally, path, os.path.join(folder, "npm")) if {"speedscope", "firefox"} & set(names) else ():
+        print(f"{'export, ' + name:26} {subject:18} {figures}", flush=True)
+        log.write(json.dumps({"row": "export, " + name, "subject": subject, "figures": figures}) + "\n")
 
 
 TOP_SECONDS = 15

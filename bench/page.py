@@ -151,22 +151,41 @@ def others(chromium, tally, path, folder, modules):
         except (OSError, RuntimeError, subprocess.SubprocessError) as error:
             return f"fails: {str(error)[:100]}"
 
-    inputs = {}
+    inputs, made = {}, {}
     for name, command in (("perf script", ["perf", "script", "-i", path]), ("speedscope", [tally, "export", "--to", "speedscope", "-i", path]),
                           ("firefox", [tally, "export", "--to", "firefox", "-i", path])):
         inputs[name] = os.path.join(folder, name.replace(" ", "-") + (".txt" if name == "perf script" else ".json"))
+        start = time.monotonic()
         with open(inputs[name], "wb") as to, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as writer:
             subprocess.run(["head", "-c", str(INPUT_MOST)], stdin=writer.stdout, stdout=to, check=True)
             writer.stdout.close()
+        made[name] = time.monotonic() - start
     for name, source in inputs.items():
         size = os.path.getsize(source)
         part = "the first part of the " if size == INPUT_MOST else ""
-        what = f"{part}{'text of perf script' if name == 'perf script' else 'export'}, {size / 1e6:.0f} MB"
+        what = f"{part}{'text of perf script' if name == 'perf script' else 'export'}, {size / 1e6:.0f} MB, made in {made[name]:.1f} s"
         if name != "firefox":
             yield "speedscope", f"{what}: {attempt(speedscope, chromium, modules, source, folder)}"
         if name != "speedscope":
             yield "Firefox Profiler", f"{what}: {attempt(firefox, modules, source, folder)}"
         os.unlink(source)
+
+
+def importers(tally, path, npm):
+    """(name, figures) of the other programs alone."""
+    if not browser.program():
+        yield "speedscope and Firefox", "skipped: Chromium is not installed"
+        return
+    modules, why = install(npm)
+    if not modules:
+        yield "speedscope and Firefox", f"skipped: {why}"
+        return
+    with tempfile.TemporaryDirectory(prefix="tally-bench-import-") as folder:
+        chromium = browser.Browser()
+        try:
+            yield from others(chromium, tally, path, folder, modules)
+        finally:
+            chromium.close()
 
 
 def rows(tally, paths, npm, more=(), beside=True):
