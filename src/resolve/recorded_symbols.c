@@ -1,9 +1,9 @@
-#include "resolve/recorded_symbols.h"
-
+/* The names that simpleperf and hiperf keep in a recording, as symbols of images. */
 #include <elf.h>
 #include <errno.h>
 #include <string.h>
 #include "elf/symbol_list.h"
+#include "resolve/mapping_image.h"
 
 /* A made-up recording may have many images of one name. */
 #define SYMBOLS_MOST ((size_t)8 << 20)
@@ -60,9 +60,10 @@ static uint64_t shift_of(const struct tally_data_file *file, const struct tally_
 /* "[kernel.kallsyms]_text" is the name of a mapping of "[kernel.kallsyms]". */
 static bool is_of(const struct tally_data_file *file, const char *path)
 {
-	size_t size = path[0] == '[' ? strcspn(path, "]") + 1 : strlen(path) + 1;
-
-	return file->symbol_count && !strncmp(file->path, path, size);
+	if (!file->symbol_count)
+		return false;
+	return path[0] == '[' ? !strncmp(file->path, path, strcspn(path, "]") + 1)
+			      : !strcmp(file->path, path);
 }
 
 bool tally_recorded_symbols_of_kernel(const struct tally_recorded_symbols *symbols)

@@ -9,7 +9,7 @@
 #include "image/image.h"
 #include "resolve/debug_dirs.h"
 #include "resolve/frames.h"
-#include "resolve/recorded_symbols.h"
+#include "resolve/mapping_image.h"
 #include "resolve/source_texts.h"
 #include "resolve/stacks.h"
 #include "resolve/thread_numbers.h"
