@@ -42,8 +42,11 @@ make() {
 readonly STACKS="do_work+0x10 wlan_irq+0x34 app::work+0x50 app_main+0x30 com.example.Main.run+0x88
 app::work+0xff [unknown]"
 
-stacks() { "$TALLY" script --recorded-symbols -F ip,sym,symoff -i "$1" | awk '
-	NF { line = line " " $2 } !NF { if (line) print substr(line, 2); line = "" }'; }
+# A line for each sample: the names of its frames.
+stacks() {
+	"$TALLY" script --recorded-symbols -F ip,sym,symoff -i "$1" |
+		awk 'NF { line = line " " $2 } !NF { if (line) print substr(line, 2); line = "" }'
+}
 
 @test "names that simpleperf keeps are those of its files, with the places of their code" {
 	for form in file file2; do
