@@ -14,11 +14,6 @@ void tally_short_lived_done(struct tally_short_lived *pids)
 	tally_map_done(&pids->pids);
 }
 
-void tally_short_lived_clear(struct tally_short_lived *pids)
-{
-	tally_map_done(&pids->pids);
-}
-
 static int note(struct tally_short_lived *pids, uint32_t pid, uint64_t bits)
 {
 	bool added;

@@ -12,9 +12,8 @@ struct tally_short_lived { /* all zero is empty and valid */
 	struct tally_map pids;
 };
 
+/* At the end, and before those of the next pass. */
 void tally_short_lived_done(struct tally_short_lived *pids);
-/* Before those of the next pass. */
-void tally_short_lived_clear(struct tally_short_lived *pids);
 /* A process has a sample. 0 or -ENOMEM. */
 int tally_short_lived_sampled(struct tally_short_lived *pids, uint32_t pid);
 /* A record of a process, in the order of time, as the kernel wrote it. `early`: all samples that

@@ -257,7 +257,7 @@ static int note_sampled(struct tally_unwinder *unwinder)
 	const struct tally_buf *samples = &unwinder->block->samples;
 	int result = 0;
 
-	tally_short_lived_clear(&unwinder->short_lived);
+	tally_short_lived_done(&unwinder->short_lived);
 	for (size_t at = 0; at < samples->size && !result;) {
 		const struct tally_record record = record_view(samples->data + at);
 		int64_t event = tally_stack_events_find(&unwinder->events, &record);

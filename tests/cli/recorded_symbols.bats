@@ -115,3 +115,14 @@ stacks() {
 	run -0 --separate-stderr "$TALLY" info traced.data
 	[[ "$output" != *Damage* ]]
 }
+
+@test "simpleperf's tracing data, which is in a record, names events and their fields" {
+	[ -n "$TALLY_CORPUS" ] || skip "TALLY_CORPUS is not set: no recording of simpleperf has tracepoints"
+	local of="$TALLY_CORPUS/files/GrapheneOS+platform_system_extras__simpleperf__testdata__perf_with_tracepoint_event"
+	[ -f "$of.data" ] || skip "TALLY_CORPUS has no recording of simpleperf with tracepoints"
+	run -0 --separate-stderr "$TALLY" script --recorded-symbols -F comm,event,trace,ip,sym -i "$of.data"
+	[[ "$output" = *"sleep sched:sched_switch: prev_comm=sleep prev_pid=9896 prev_prio=120 prev_state="*" next_pid=0 next_prio=120"* ]]
+	[[ "$output" = *" perf_event_exec"* ]]
+	run -0 --separate-stderr "$TALLY" script -F event,trace -i "${of}_dynamic_field.data"
+	[[ "$output" = *'kprobes:myopen: (ffffffffa9a84150) name="/proc/modules" dfd=-100'* ]]
+}
