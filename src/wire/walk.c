@@ -118,12 +118,14 @@ int tally_wire_field(struct wire_walk *walk, const struct wire_row *row, void *b
 static inline bool decodes_number(struct wire_walk *walk, const struct wire_row *row, void *base)
 {
 	const struct wire_kind *kind = row->kind;
-	const uint8_t *at = walk->bytes + walk->at;
-	void *member = wire_member(row, base);
+	const uint8_t *at;
+	void *member;
 
 	if (walk->mode != WIRE_DECODE || !kind->fixed || kind->row_size ||
 	    kind->least > walk->end - walk->at)
 		return false;
+	at = walk->bytes + walk->at;
+	member = wire_member(row, base);
 	if (kind->least == 8)
 		memcpy(member, at, 8);
 	else if (kind->least == 4)
