@@ -1,14 +1,40 @@
-/* A recording of any bytes: everything that is printed of its header, as text and as JSON. */
+/* A recording of any bytes: everything that is printed of its header, as text and as JSON, and the
+ * names that it has. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <tally/data.h>
 #include <tally/evlist.h>
 #include <tally/header.h>
 #include <tally/summary.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+/* Reads each byte of a name. */
+static int read_name(void *context, uint64_t address, uint64_t size, const char *name,
+		     size_t name_size)
+{
+	uint64_t *sum = context;
+
+	*sum += address + size;
+	for (size_t i = 0; i < name_size; i++)
+		*sum += (uint8_t)name[i];
+	return 0;
+}
+
+static void read_names(const struct tally_data *data)
+{
+	const struct tally_data_info *info = tally_data_info(data);
+	volatile uint64_t kept;
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < info->file_count; i++)
+		tally_data_file_symbols(data, &info->files[i], read_name, &sum);
+	kept = sum;
+	(void)kept;
+}
 
 static void print(struct tally_data *data, FILE *out)
 {
@@ -42,6 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (!tally_data_open(path, NULL, &data, NULL)) {
 		print(data, out);
+		read_names(data);
 		tally_data_close(data);
 	}
 	fclose(out);
