@@ -43,7 +43,8 @@ void work(void)
 __attribute__((optimize("omit-frame-pointer"))) void handler(int number)
 {
 	(void)number;
-	for (volatile unsigned i = 0; i < 200000000; i++)
+	clock_t until = clock() + CLOCKS_PER_SEC / 3;
+	for (volatile unsigned i = 0; i % 4096 || clock() < until; i++)
 		;
 	_exit(0);
 }
