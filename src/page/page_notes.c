@@ -7,6 +7,7 @@
 #include "report/cut_chains.h"
 #include "report/improbable.h"
 #include "report/nameless.h"
+#include "session/numbers.h"
 
 struct note {
 	struct tally_buf text, remedy;
@@ -65,6 +66,20 @@ static int put_image(const struct tally_session *session, const char *event,
 	return put(&note, words);
 }
 
+/* Names that the recording has, where others are missing. */
+static int put_recorded(const struct tally_session *session, struct page_words *words)
+{
+	size_t left = tally_session_symbols_left(session);
+	struct note note = {0};
+
+	if (!left)
+		return 0;
+	tally_buf_printf(&note.text, "the recording has names of %zu file%s", left,
+			 left == 1 ? "" : "s");
+	tally_buf_text(&note.remedy, "make the page with --recorded-symbols");
+	return put(&note, words);
+}
+
 /* What the functions without names spent themselves, by binary. */
 static int put_nameless(const struct page_facts *facts, uint32_t event, struct page_words *words)
 {
@@ -94,6 +109,8 @@ static int put_nameless(const struct page_facts *facts, uint32_t event, struct p
 	for (size_t i = 0; i < nameless.count && !result; i++)
 		result =
 		    put_image(source->session, name, &nameless.images[i], nameless.total, words);
+	if (nameless.count && !result)
+		result = put_recorded(source->session, words);
 	tally_nameless_done(&nameless);
 	return result;
 }

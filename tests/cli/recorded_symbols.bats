@@ -82,6 +82,8 @@ stacks() {
 	[[ "$output" != *"names of"* ]]
 	[[ "$output" = *app_main* ]]
 	[[ "$output" = *com.example.Main.run* ]]
+	"$TALLY" report --html=page.html -i file2.data
+	grep -q "make the page with --recorded-symbols" page.html
 	run -0 --separate-stderr "$TALLY" export --recorded-symbols --to folded -i file2.data
 	[[ "$output" = *"com.example.Main.run;app_main;app::work;wlan_irq"*";do_work"* ]]
 }
