@@ -171,11 +171,11 @@ int tally_data_block_bad(struct tally_data *data, uint64_t offset, struct tally_
 int tally_data_next_record(struct tally_data *data, struct tally_record *ret,
 			   struct tally_error *error);
 
-/* The bytes behind an AUXTRACE or TRACING_DATA record of that size that belong to it, by the number
- * in its body.  simpleperf's TRACING_DATA has them within. */
-static inline uint64_t tally_record_outside(uint32_t type, uint16_t size, uint64_t number)
+/* How many bytes of tracing data are behind its record, of a size of at least 12: all, or none, as
+ * in simpleperf's, which has them within. */
+static inline uint32_t tally_tracing_data_outside(uint16_t record_size, uint32_t data_size)
 {
-	return type == PERF_RECORD_HEADER_TRACING_DATA && number <= size - 12U ? 0 : number;
+	return data_size <= record_size - 12U ? 0 : data_size;
 }
 
 /* Bytes from this record to the next.  AUXTRACE and TRACING_DATA are followed by bytes that
@@ -191,9 +191,8 @@ static inline uint64_t tally_record_extent(const struct tally_record *record)
 	if (record->type == PERF_RECORD_AUXTRACE && record->size >= 16)
 		outside = *(const uint64_t *)(const void *)(record->bytes + 8);
 	else if (record->type == PERF_RECORD_HEADER_TRACING_DATA && record->size >= 12)
-		outside =
-		    tally_record_outside(record->type, record->size,
-					 *(const uint32_t *)(const void *)(record->bytes + 8));
+		outside = tally_tracing_data_outside(
+		    record->size, *(const uint32_t *)(const void *)(record->bytes + 8));
 	return outside > INT64_MAX ? UINT64_MAX : record->size + ((outside + 7) & ~7ULL);
 }
 

@@ -71,7 +71,7 @@ static inline uint64_t tally_file_extent(const struct file_region *region, bool 
 	if (header->type == PERF_RECORD_AUXTRACE && header->size >= 16)
 		outside = cursor_u64(&cursor);
 	else if (header->type == PERF_RECORD_HEADER_TRACING_DATA && header->size >= 12)
-		outside = tally_record_outside(header->type, header->size, cursor_u32(&cursor));
+		outside = tally_tracing_data_outside(header->size, cursor_u32(&cursor));
 	if (outside > INT64_MAX)
 		return UINT64_MAX;
 	return header->size + align_up(outside, 8);

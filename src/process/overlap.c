@@ -27,9 +27,7 @@ static int by_value(const void *left, const void *right)
 
 static uint32_t bound_index(const struct ranges *ranges, uint64_t value)
 {
-	uint32_t low = SORTED_BOUND(at, 0, ranges->bound_count, ranges->bounds[at] < value);
-
-	return low;
+	return SORTED_BOUND(at, 0, ranges->bound_count, ranges->bounds[at] < value);
 }
 
 static int ranges_init(struct ranges *ranges, const uint32_t *own)

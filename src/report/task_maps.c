@@ -88,9 +88,7 @@ static int own(struct task_maps *maps, struct task_map_list **list)
 /* The first mapping that ends behind an address. */
 static uint32_t first_behind(const struct task_map_list *list, uint64_t addr)
 {
-	uint32_t low = SORTED_BOUND(at, 0, list->count, list->list[at].end <= addr);
-
-	return low;
+	return SORTED_BOUND(at, 0, list->count, list->list[at].end <= addr);
 }
 
 /* Replaces `gone` mappings from `at` on. */

@@ -281,9 +281,7 @@ void tally_function_variables_done(struct function_variables *variables)
 
 size_t tally_function_variables_from(const struct function_variables *variables, uint64_t address)
 {
-	size_t low = SORTED_BOUND(at, 0, variables->count, variables->places[at].low < address);
-
-	return low;
+	return SORTED_BOUND(at, 0, variables->count, variables->places[at].low < address);
 }
 
 const struct call_result *tally_function_call(const struct function_variables *variables,
