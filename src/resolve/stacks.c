@@ -91,19 +91,23 @@ static uint64_t written_node(const struct tally_stacks *stacks, uint32_t number)
 	return node;
 }
 
-/* The node in the table, or 0; *ret_at: the first slot without one. */
+/* The node in the table, or 0; *ret_at: the first slot without one.  A small table may have none:
+ * then the last one that was looked at. */
 static uint32_t find(const struct tally_stacks *stacks, const struct stacks_table *table,
 		     uint64_t hash, uint64_t node, uint32_t *ret_at)
 {
-	uint32_t tag = (uint32_t)(hash >> 32), at;
+	uint32_t tag = (uint32_t)(hash >> 32), mask = table->room - 1, passed = 0;
 	uint64_t slot;
 
-	for (at = tag & (table->room - 1);
-	     (uint32_t)(slot = atomic_load_explicit(&table->slots[at], memory_order_acquire));
-	     at = (at + 1) & (table->room - 1))
+	for (; passed < mask; passed++) {
+		slot = atomic_load_explicit(&table->slots[(tag + passed) & mask],
+					    memory_order_acquire);
+		if (!(uint32_t)slot)
+			break;
 		if (slot >> 32 == tag && written_node(stacks, (uint32_t)slot) == node)
 			return (uint32_t)slot;
-	*ret_at = at;
+	}
+	*ret_at = (tag + passed) & mask;
 	return 0;
 }
 
