@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
+#include "base/key_order.h"
 #include "elf/demangle.h"
-#include "elf/symbol_order.h"
 
 #define PAGE 4096
 /* Names are compared up to this length: longer ones count as equal. */
@@ -138,7 +138,7 @@ static int sort_from(struct tally_symbol_list *list, size_t first)
 	size_t count = list->count - first;
 	uint32_t *order;
 	void *room;
-	int error = tally_symbol_order(list->starts + first, count, &order);
+	int error = tally_key_order(list->starts + first, count, &order);
 
 	if (error || !order)
 		return error;

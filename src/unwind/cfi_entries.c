@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/key_order.h"
 #include "base/table.h"
-#include "elf/symbol_order.h"
 #include "unwind/cfi_bytes.h"
 
 /* Source: LSB 5.0, 10.5.1 "DWARF Exception Header Encoding". */
@@ -347,7 +347,7 @@ static int put_in_order(struct cfi_entries *entries)
 	for (size_t i = 0; starts && i < count; i++)
 		starts[i] = entries->functions[i].start;
 	if (starts)
-		result = tally_symbol_order(starts, count, &order);
+		result = tally_key_order(starts, count, &order);
 	free(starts);
 	if (result || !order) /* NULL: they are in order */
 		return result;

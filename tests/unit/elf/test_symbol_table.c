@@ -9,7 +9,6 @@
 #include <elf.h>
 #include <errno.h>
 #include "elf/demangle.h"
-#include "elf/symbol_order.h"
 #include "elf/symbol_steps.h"
 #include "elf/symbol_table.h"
 
@@ -150,48 +149,6 @@ static void made_up_ends_do_not_wrap(void **state)
 	assert_string_equal(at(&table, UINT64_MAX - 3), "top");
 	assert_string_equal(at(&table, 0), "-");
 	made_done(&table);
-}
-
-static int by_key(const void *a, const void *b)
-{
-	const uint64_t *left = a, *right = b;
-
-	if (left[0] != right[0])
-		return left[0] < right[0] ? -1 : 1;
-	return left[1] < right[1] ? -1 : 1;
-}
-
-static void order_is_that_of_a_stable_sort(void **state)
-{
-	enum { COUNT = 5000 };
-	static uint64_t keys[COUNT], pairs[COUNT][2];
-	uint32_t *order;
-	uint64_t random = 12345;
-
-	(void)state;
-	for (int round = 0; round < 4; round++) {
-		for (size_t i = 0; i < COUNT; i++) {
-			random = random * 6364136223846793005ULL + 1442695040888963407ULL;
-			keys[i] = round == 0   ? random
-				  : round == 1 ? random >> 54
-				  : round == 2 ? 0xffffffff81000000ULL + (random >> 40)
-					       : (uint64_t)COUNT - i;
-			pairs[i][0] = keys[i];
-			pairs[i][1] = i;
-		}
-		qsort(pairs, COUNT, sizeof(pairs[0]), by_key);
-		assert_int_equal(tally_symbol_order(keys, COUNT, &order), 0);
-		assert_non_null(order);
-		for (size_t i = 0; i < COUNT; i++)
-			assert_int_equal(order[i], pairs[i][1]);
-		free(order);
-	}
-	for (size_t i = 0; i < COUNT; i++)
-		keys[i] = i / 3;
-	assert_int_equal(tally_symbol_order(keys, COUNT, &order), 0);
-	assert_null(order);
-	assert_int_equal(tally_symbol_order(keys, 0, &order), 0);
-	assert_null(order);
 }
 
 /* As those that are added when the others are in order. */
@@ -447,7 +404,6 @@ int main(void)
 	    cmocka_unit_test(nested_ones_give_way_to_the_outer),
 	    cmocka_unit_test(the_better_alias_stays),
 	    cmocka_unit_test(made_up_ends_do_not_wrap),
-	    cmocka_unit_test(order_is_that_of_a_stable_sort),
 	    cmocka_unit_test(few_behind_the_others_go_where_they_belong),
 	    cmocka_unit_test(steps_find_what_the_whole_table_has),
 	    cmocka_unit_test(a_table_out_of_order_has_no_steps),
