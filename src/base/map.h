@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/arena.h"
+#include "base/bytes.h"
 
 struct tally_map_slot {
 	uint64_t key, value;
@@ -21,6 +22,12 @@ struct tally_map { /* all zero is empty and valid */
 void tally_map_done(struct tally_map *map);
 /* The value's place, or NULL.  Borrowed until the next put. */
 uint64_t *tally_map_find(const struct tally_map *map, uint64_t key);
+/* Fetches what a search for that key reads first. */
+static inline void map_fetch(const struct tally_map *map, uint64_t key)
+{
+	if (map->room)
+		__builtin_prefetch(&map->slots[hash_u64(key) & (map->room - 1)]);
+}
 /* Finds or adds; *added says which.  NULL: out of memory.  A new value is 0. */
 uint64_t *tally_map_put(struct tally_map *map, uint64_t key, bool *added);
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/key_order.h"
 #include "base/pool.h"
 #include "base/table.h"
 #include "resolve/frames.h"
@@ -34,7 +35,7 @@ struct making {
 	uint32_t *node_of; /* by stack of the session; 0: not met */
 	uint32_t *path;
 	uint32_t path_room;
-	struct sorted_frame *sorted; /* all frames of the session: frame_count */
+	uint32_t *sorted; /* all frames of the session: frame_count */
 	uint32_t frame_count;
 };
 
@@ -201,11 +202,10 @@ static int make_nodes(struct making *making)
 
 /* --- frames --- */
 
-/* A frame by what its order is made of: first the rank of its image's path and its level, then its
- * place; texts only where these are equal. */
-struct sorted_frame {
-	uint64_t image, place;
-	uint32_t number;
+/* What the order of frames is made of, by their numbers: first the rank of the image's path and its
+ * level, then the place; texts only where these are equal. */
+struct frame_keys {
+	uint64_t *images, *places;
 };
 
 /* The paths of images, of which there are few, by their order. */
@@ -229,22 +229,17 @@ static int by_path(const void *left, const void *right)
 	return by_text(*(const char *const *)left, *(const char *const *)right);
 }
 
-static int by_frame(const void *left, const void *right, void *context)
+/* Of frames at one place. */
+static int by_symbol(const void *left, const void *right, void *context)
 {
-	const struct sorted_frame *a = left, *b = right;
-	struct tally_frame one, other;
-	int order;
+	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+	const struct tally_frame one = tally_frames_get(context, a);
+	const struct tally_frame other = tally_frames_get(context, b);
+	int order = by_text(one.symbol, other.symbol);
 
-	if (a->image != b->image)
-		return a->image < b->image ? -1 : 1;
-	if (a->place != b->place)
-		return a->place < b->place ? -1 : 1;
-	one = tally_frames_get(context, a->number);
-	other = tally_frames_get(context, b->number);
-	order = by_text(one.symbol, other.symbol);
 	if (!order && one.inlined != other.inlined)
 		order = one.inlined ? 1 : -1;
-	return order ? order : a->number < b->number ? -1 : a->number > b->number;
+	return order ? order : a < b ? -1 : a > b;
 }
 
 static int note_path(struct path_ranks *ranks, const char *path)
@@ -279,8 +274,8 @@ static void rank_paths(struct path_ranks *ranks)
 	}
 }
 
-/* What the order of the session's frames is made of. */
-static int take_frames(const struct tally_frames *frames, uint32_t total, struct sorted_frame *list)
+static int take_keys(const struct tally_frames *frames, uint32_t total,
+		     const struct frame_keys *keys)
 {
 	struct path_ranks ranks = {.paths = NULL};
 	int result = 0;
@@ -294,30 +289,54 @@ static int take_frames(const struct tally_frames *frames, uint32_t total, struct
 		struct tally_frame_place placed;
 
 		tally_frames_placed(frames, i, &placed);
-		list[i] = (struct sorted_frame){
-		    .image = *tally_map_find(&ranks.rank_of, (uintptr_t)facts.image_path) << 8 |
-			     (unsigned char)facts.level,
-		    .place = placed.place,
-		    .number = i};
+		keys->images[i] = *tally_map_find(&ranks.rank_of, (uintptr_t)facts.image_path)
+				      << 8 |
+				  (unsigned char)facts.level;
+		keys->places[i] = placed.place;
 	}
 	tally_map_done(&ranks.rank_of);
 	free(ranks.paths);
 	return result;
 }
 
+static void sort_equal(const struct making *making, const struct frame_keys *keys)
+{
+	uint32_t *sorted = making->sorted, end;
+
+	for (uint32_t at = 0; at < making->frame_count; at = end) {
+		for (end = at + 1; end < making->frame_count &&
+				   keys->places[sorted[end]] == keys->places[sorted[at]] &&
+				   keys->images[sorted[end]] == keys->images[sorted[at]];)
+			end++;
+		if (end - at > 1)
+			qsort_r(sorted + at, end - at, sizeof(*sorted), by_symbol,
+				(void *)making->frames);
+	}
+}
+
 /* All frames of the session, sorted: those of the nodes are not known yet. */
 static int sort_frames(struct making *making)
 {
-	int result;
+	uint32_t count = tally_session_frame_count(making->table->session);
+	uint32_t *spare = array_new(count + 1ULL, sizeof(*spare));
+	struct frame_keys keys = {.images = array_new(count + 1ULL, sizeof(*keys.images)),
+				  .places = array_new(count + 1ULL, sizeof(*keys.places))};
+	int result = -ENOMEM;
 
-	making->frame_count = tally_session_frame_count(making->table->session);
-	making->sorted = array_new(making->frame_count + 1ULL, sizeof(*making->sorted));
-	if (!making->sorted)
-		return -ENOMEM;
-	result = take_frames(making->frames, making->frame_count, making->sorted);
-	if (!result)
-		qsort_r(making->sorted, making->frame_count, sizeof(*making->sorted), by_frame,
-			(void *)making->frames);
+	making->frame_count = count;
+	making->sorted = array_new(count + 1ULL, sizeof(*making->sorted));
+	if (spare && keys.images && keys.places && making->sorted)
+		result = take_keys(making->frames, count, &keys);
+	for (uint32_t i = 0; i < count && !result; i++)
+		making->sorted[i] = i;
+	if (!result) {
+		tally_key_sort(keys.places, making->sorted, spare, count);
+		tally_key_sort(keys.images, making->sorted, spare, count);
+		sort_equal(making, &keys);
+	}
+	free(spare);
+	free(keys.images);
+	free(keys.places);
 	return result;
 }
 
@@ -336,7 +355,7 @@ static int take_used(struct making *making)
 		rank_of[making->nodes[i].frame] = 1;
 	table->frame_count = 1;
 	for (uint32_t i = 0; i < making->frame_count; i++) {
-		uint32_t number = making->sorted[i].number;
+		uint32_t number = making->sorted[i];
 
 		if (!rank_of[number])
 			continue;

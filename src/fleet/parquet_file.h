@@ -20,6 +20,19 @@ int tally_parquet_file_new(const struct convert *convert, const char *folder, co
 			   struct parquet_file *ret);
 /* The number of a text of some rows.  After a failure, which is kept in *failed, 0. */
 uint64_t tally_parquet_file_text(struct parquet_rows *rows, const char *text, int *failed);
+/* A text that stays where it is, and its number. */
+struct last_text {
+	const char *text;
+	uint64_t number;
+};
+/* The same of a text that is mostly the last one again. */
+static inline uint64_t parquet_file_same_text(struct parquet_rows *rows, struct last_text *last,
+					      const char *text, int *failed)
+{
+	if (last->text != text)
+		*last = (struct last_text){text, tally_parquet_file_text(rows, text, failed)};
+	return last->number;
+}
 /* Writes the rest of its rows, and the end.  0, -ENOMEM, or -errno with words. */
 int tally_parquet_file_end(const struct convert *convert, struct parquet_file *file);
 /* Gives the complete file its name; an older one of that name is replaced.  0, or -errno with

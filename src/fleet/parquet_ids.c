@@ -88,6 +88,8 @@ void tally_parquet_path_done(struct parquet_path *path)
 /* --- places --- */
 
 #define NO_BASE UINT64_MAX
+/* Frames of a stack that are fetched together. */
+#define FRAMES_AHEAD 8U
 
 /* What an image is known by: its build-id, else its name.  `known`: of its struct fleet_base. */
 static uint64_t make_image_id(const struct parquet_ids *ids, uint32_t image, bool known)
@@ -236,6 +238,29 @@ static int step(const struct parquet_ids *ids, uint32_t frame, uint32_t caller, 
 
 /* --- stacks --- */
 
+/* Fetches what a word is, where there is one. */
+static void fetch_word(const struct parquet_words *words, uint64_t number)
+{
+	_Atomic uint64_t *part =
+	    atomic_load_explicit(&words->parts[number >> PARQUET_WORDS_BITS], memory_order_relaxed);
+
+	if (part)
+		__builtin_prefetch((const void *)&part[number & ((1U << PARQUET_WORDS_BITS) - 1)]);
+}
+
+/* Fetches what is known of the frames of a stack that is new, as far as its callers are, too. */
+static void fetch_frames(const struct parquet_ids *ids, uint32_t stack)
+{
+	for (uint32_t i = 0; i < FRAMES_AHEAD && stack; i++) {
+		const _Atomic uint64_t *called = word_at(&ids->by_stack, stack * 2ULL + 1);
+
+		if (called && get(called))
+			break;
+		fetch_word(&ids->by_frame, stacks_frame(ids->stacks, stack) * 4ULL);
+		stack = stacks_caller(ids->stacks, stack);
+	}
+}
+
 /* The number of a stack from a position outwards: of the caller's and of its own place. */
 static int outward(const struct parquet_ids *ids, struct parquet_path *path, struct position at,
 		   uint64_t *ret)
@@ -256,6 +281,8 @@ static int outward(const struct parquet_ids *ids, struct parquet_path *path, str
 		if (room != path->room && !array_resize(&path->steps, room, sizeof(*path->steps)))
 			return -ENOMEM;
 		path->room = room;
+		if (depth % FRAMES_AHEAD == 0)
+			fetch_frames(ids, at.stack);
 		path->steps[depth].id = word;
 		result = step(ids, stacks_frame(ids->stacks, at.stack),
 			      stacks_caller(ids->stacks, at.stack), at.call,
@@ -274,12 +301,8 @@ static int outward(const struct parquet_ids *ids, struct parquet_path *path, str
 
 void tally_parquet_id_fetch(const struct parquet_ids *ids, uint32_t stack)
 {
-	uint64_t number = stack * 2ULL;
-	_Atomic uint64_t *part = atomic_load_explicit(
-	    &ids->by_stack.parts[number >> PARQUET_WORDS_BITS], memory_order_relaxed);
-
-	if (part)
-		__builtin_prefetch((const void *)&part[number & ((1U << PARQUET_WORDS_BITS) - 1)]);
+	fetch_word(&ids->by_stack, stack * 2ULL);
+	stacks_fetch(ids->stacks, stack);
 }
 
 int tally_parquet_id(struct parquet_ids *ids, struct parquet_path *path, uint32_t stack,

@@ -100,12 +100,10 @@ static uint64_t text_of(struct parquet_samples *samples, const char *text)
 	return tally_parquet_file_text(samples->file->rows, text, &samples->failed);
 }
 
-/* The same of the session's texts, which stay where they are: mostly it is that of the last row. */
+/* The same of the session's texts. */
 static uint64_t same_text(struct parquet_samples *samples, struct last_text *last, const char *text)
 {
-	if (last->text != text)
-		*last = (struct last_text){text, text_of(samples, text)};
-	return last->number;
+	return parquet_file_same_text(samples->file->rows, last, text, &samples->failed);
 }
 
 /* Each processor has its own thread, so that names take turns. */
@@ -332,6 +330,20 @@ static int add_stacks(struct parquet_samples *samples, const struct samples_work
 	return result;
 }
 
+/* Numbers are of nodes from here on. */
+static int number_nodes(struct parquet_samples *samples)
+{
+	struct stack_table *stacks = &samples->stacks;
+	uint64_t *ids = calloc(stacks->node_count + 1ULL, sizeof(*ids));
+
+	for (uint32_t i = 0; i < stacks->leaf_count && ids; i++)
+		ids[tally_stack_table_node(stacks, i)] = samples->stack_ids[i];
+	tally_stack_table_drop_pairs(stacks);
+	free(samples->stack_ids);
+	samples->stack_ids = ids;
+	return ids ? 0 : -ENOMEM;
+}
+
 int tally_parquet_samples_make_stacks(struct parquet_samples *samples)
 {
 	int result = 0;
@@ -340,5 +352,7 @@ int tally_parquet_samples_make_stacks(struct parquet_samples *samples)
 	for (unsigned i = 0; i < samples->worker_count && !result; i++)
 		result = add_stacks(samples, &samples->workers[i]);
 	reading_done(samples);
-	return result ? result : tally_stack_table_make(&samples->stacks);
+	if (!result)
+		result = tally_stack_table_make(&samples->stacks);
+	return result ? result : number_nodes(samples);
 }

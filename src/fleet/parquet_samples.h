@@ -15,12 +15,6 @@ struct parquet_recording {
 	int64_t wall_offset; /* ns to be added to the times of samples */
 };
 
-/* A text, and its number in the rows. */
-struct last_text {
-	const char *text;
-	uint64_t number;
-};
-
 #define COMMS_KNOWN 256
 
 struct parquet_samples {
@@ -35,7 +29,8 @@ struct parquet_samples {
 	struct last_text event, cgroup;      /* of the last row */
 	struct last_text comms[COMMS_KNOWN]; /* by their pointers */
 	int failed;
-	/* Stacks that samples have, once they are written, and the number of each of its pairs. */
+	/* Stacks that samples have, once they are written, and the number of each: by pair, then by
+	 * node of the table. */
 	struct stack_table stacks;
 	uint64_t *stack_ids;
 	uint32_t stack_id_room;

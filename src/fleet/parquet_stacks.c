@@ -33,16 +33,25 @@ const struct parquet_table tally_parquet_stacks_table = {
     .field_count = FRAME_FIELDS,
 };
 
+/* How many nodes or lines before they are taken memory is fetched. */
+#define AHEAD 8U
+
+/* The numbers of an image's texts. */
+struct image_texts {
+	bool known;
+	uint64_t build_id, path;
+};
+
 struct rows {
 	const struct stack_table *stacks;
 	struct code_places places;
 	struct parquet_file *file;
 	uint32_t *frames; /* of a stack: elements of the table's list */
 	uint32_t room, count;
-	uint64_t *build_ids; /* by image of the session: the text's number and 1; 0: not met */
-	uint32_t build_id_room;
-	uint32_t *elements; /* by line of the places */
-	char *known;        /* by place: its lines have theirs */
+	struct image_texts *images; /* by image of the session */
+	uint32_t image_room;
+	struct last_text source; /* the file of the last line */
+	uint32_t *elements;      /* by line of the places */
 	struct tally_buf text;
 	int failed;
 };
@@ -52,23 +61,28 @@ static uint64_t text_of(struct rows *rows, const char *text)
 	return tally_parquet_file_text(rows->file->rows, text, &rows->failed);
 }
 
-static uint64_t build_id_of(struct rows *rows, uint32_t image)
+/* Of a place's image, by a frame that is there. */
+static const struct image_texts *image_of(struct rows *rows, uint32_t image, const char *path)
 {
+	static const struct image_texts none;
 	struct tally_image_facts facts;
+	struct image_texts *texts;
 
-	if (!array_reach(&rows->build_ids, &rows->build_id_room, image, 64,
-			 sizeof(*rows->build_ids))) {
+	if (!array_reach(&rows->images, &rows->image_room, image, 64, sizeof(*rows->images))) {
 		rows->failed = -ENOMEM;
-		return 0;
+		return &none;
 	}
-	if (rows->build_ids[image])
-		return rows->build_ids[image] - 1;
+	texts = &rows->images[image];
+	if (texts->known)
+		return texts;
 	tally_buf_clear(&rows->text);
 	if (tally_session_image_facts(rows->places.convert->session, image, &facts))
 		for (unsigned i = 0; facts.build_id && i < facts.build_id_size; i++)
 			tally_buf_printf(&rows->text, "%02x", facts.build_id[i]);
-	rows->build_ids[image] = text_of(rows, tally_buf_str(&rows->text)) + 1;
-	return rows->build_ids[image] - 1;
+	*texts = (struct image_texts){.known = true,
+				      .build_id = text_of(rows, tally_buf_str(&rows->text)),
+				      .path = text_of(rows, path ? path : "")};
+	return texts;
 }
 
 static void make_element(struct rows *rows, size_t line, const uint64_t *values)
@@ -81,15 +95,16 @@ static void make_element(struct rows *rows, size_t line, const uint64_t *values)
 }
 
 /* A place whose functions are left out: one frame. */
-static void find_nameless(struct rows *rows, const struct code_place *place)
+static void make_nameless(struct rows *rows, const struct code_place *place)
 {
 	const struct code_line *line = &rows->places.lines[place->first_line];
 	const struct tally_frame frame =
 	    tally_session_frame(rows->places.convert->session, rows->stacks->frames[line->frame]);
+	const struct image_texts *image = image_of(rows, place->image, frame.image_path);
 	uint64_t to[FRAME_FIELDS];
 
-	to[FRAME_BUILD_ID] = build_id_of(rows, place->image);
-	to[FRAME_IMAGE] = text_of(rows, frame.image_path ? frame.image_path : "");
+	to[FRAME_BUILD_ID] = image->build_id;
+	to[FRAME_IMAGE] = image->path;
 	to[FRAME_OFFSET] = place->place;
 	to[FRAME_SYMBOL] = to[FRAME_FILE] = text_of(rows, "");
 	to[FRAME_LINE] = 0;
@@ -98,50 +113,49 @@ static void find_nameless(struct rows *rows, const struct code_place *place)
 }
 
 /* The lines of a place. */
-static void find_lines(struct rows *rows, const struct code_place *place)
+static void make_lines(struct rows *rows, const struct code_place *place)
 {
 	struct tally_session *session = rows->places.convert->session;
-	uint64_t build_id = build_id_of(rows, place->image);
 	struct fleet_base base = tally_fleet_base(session, place->image);
 
 	for (uint32_t i = 0; i < place->line_count; i++) {
 		const struct code_line *line = &rows->places.lines[place->first_line + i];
 		const uint32_t number = rows->stacks->frames[line->frame];
 		const struct tally_frame frame = tally_session_frame(session, number);
+		const struct image_texts *image = image_of(rows, place->image, frame.image_path);
 		uint64_t to[FRAME_FIELDS];
 
+		if (place->first_line + i + AHEAD < rows->places.line_count)
+			tally_session_frame_ahead(session, rows->stacks->frames[line[AHEAD].frame]);
 		tally_buf_clear(&rows->text);
 		tally_convert_frame_name(&frame, &rows->text);
-		to[FRAME_BUILD_ID] = build_id;
-		to[FRAME_IMAGE] = text_of(rows, frame.image_path ? frame.image_path : "");
+		to[FRAME_BUILD_ID] = image->build_id;
+		to[FRAME_IMAGE] = image->path;
 		to[FRAME_OFFSET] = place->place - base.base;
 		to[FRAME_SYMBOL] = text_of(rows, tally_buf_str(&rows->text));
-		to[FRAME_FILE] = text_of(rows, line->file ? line->file : "");
+		to[FRAME_FILE] = parquet_file_same_text(
+		    rows->file->rows, &rows->source, line->file ? line->file : "", &rows->failed);
 		to[FRAME_LINE] = line->line;
 		to[FRAME_START] = tally_fleet_start(session, number);
 		make_element(rows, place->first_line + (size_t)i, to);
 	}
 }
 
+/* --- stacks --- */
+
 static int add_place(struct rows *rows, uint32_t number)
 {
 	const struct code_place *place = &rows->places.list[number];
-	bool nameless = tally_code_places_nameless(&rows->places, place);
-	uint32_t count = nameless ? 1 : place->line_count;
+	uint32_t count = tally_code_places_nameless(&rows->places, place) ? 1 : place->line_count;
 	uint32_t room = array_room(rows->room, rows->count + count, 256);
 
 	if (room != rows->room && !array_resize(&rows->frames, room, sizeof(*rows->frames)))
 		return -ENOMEM;
 	rows->room = room;
-	if (!rows->known[number] && nameless)
-		find_nameless(rows, place);
-	else if (!rows->known[number])
-		find_lines(rows, place);
-	rows->known[number] = 1;
 	memcpy(&rows->frames[rows->count], &rows->elements[place->first_line],
 	       count * sizeof(*rows->frames));
 	rows->count += count;
-	return rows->text.failed ? rows->text.failed : rows->failed;
+	return 0;
 }
 
 static int put_stack(struct rows *rows, uint32_t node, uint64_t id)
@@ -156,27 +170,52 @@ static int put_stack(struct rows *rows, uint32_t node, uint64_t id)
 		      : tally_parquet_row(rows->file->rows, &id, rows->frames, rows->count);
 }
 
-/* All places, before their lines are looked up by many threads. */
+/* All places of the stacks that have a number. */
 static int find_places(struct rows *rows, const uint64_t *ids)
 {
 	uint32_t count = rows->stacks->node_count;
 
-	for (uint32_t node = 1; node < count; node++)
+	for (uint32_t node = 1; node < count; node++) {
+		if (node + 2 * AHEAD < count && ids[node + 2 * AHEAD])
+			code_places_fetch(&rows->places, node + 2 * AHEAD);
+		if (node + AHEAD < count && ids[node + AHEAD])
+			code_places_fetch_caller(&rows->places, node + AHEAD);
 		if (ids[node] && tally_code_places_add(&rows->places, node))
 			return -ENOMEM;
+	}
+	return tally_code_places_find(&rows->places);
+}
+
+/* The elements of all places. */
+static int make_elements(struct rows *rows)
+{
 	rows->elements = calloc(rows->places.line_count + 1ULL, sizeof(*rows->elements));
-	rows->known = calloc(rows->places.count + 1ULL, 1);
-	return rows->elements && rows->known ? tally_code_places_find(&rows->places) : -ENOMEM;
+	if (!rows->elements)
+		return -ENOMEM;
+	for (uint32_t i = 1; i < rows->places.count && !rows->failed; i++) {
+		const struct code_place *place = &rows->places.list[i];
+
+		if (tally_code_places_nameless(&rows->places, place))
+			make_nameless(rows, place);
+		else
+			make_lines(rows, place);
+	}
+	return rows->text.failed ? rows->text.failed : rows->failed;
 }
 
 static int put_stacks(struct rows *rows, const uint64_t *ids)
 {
+	uint32_t count = rows->stacks->node_count;
 	struct tally_map written = {0};
-	int result = find_places(rows, ids);
+	int result = 0;
 
-	for (uint32_t node = 1; node < rows->stacks->node_count && !result; node++) {
+	for (uint32_t node = 1; node < count && !result; node++) {
 		bool added = false;
 
+		if (node + AHEAD < count && ids[node + AHEAD]) {
+			map_fetch(&written, ids[node + AHEAD]);
+			code_places_fetch(&rows->places, node + AHEAD);
+		}
 		/* Compiled code of two processes may have one number. */
 		if (ids[node] && !tally_map_put(&written, ids[node], &added))
 			result = -ENOMEM;
@@ -191,20 +230,17 @@ int tally_parquet_stacks_write(struct convert *convert, const struct stack_table
 			       const uint64_t *ids, struct parquet_file *file)
 {
 	struct rows rows = {.stacks = stacks, .file = file};
-	uint64_t *by_node = calloc(stacks->node_count, sizeof(*by_node));
 	int result = tally_code_places_init(&rows.places, convert, stacks);
 
-	if (!by_node)
-		result = -ENOMEM;
-	for (uint32_t i = 0; i < stacks->leaf_count && !result; i++)
-		by_node[tally_stack_table_node(stacks, i)] = ids[i];
 	if (!result)
-		result = put_stacks(&rows, by_node);
-	free(by_node);
+		result = find_places(&rows, ids);
+	if (!result)
+		result = make_elements(&rows);
+	if (!result)
+		result = put_stacks(&rows, ids);
 	free(rows.elements);
-	free(rows.known);
 	free(rows.frames);
-	free(rows.build_ids);
+	free(rows.images);
 	tally_buf_done(&rows.text);
 	tally_code_places_done(&rows.places);
 	return result;

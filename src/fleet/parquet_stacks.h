@@ -7,8 +7,8 @@
 
 extern const struct parquet_table tally_parquet_stacks_table;
 
-/* Stacks by pairs of the table, which is made, with the number (tally_parquet_id()) of each pair.
- * 0, -ECANCELED, -ENOMEM, or -errno of writing. */
+/* The stacks of a table, which is made.  `ids`: by node, the number (tally_parquet_id()) of the
+ * stack that ends there; 0: samples have none.  0, -ECANCELED, -ENOMEM, or -errno of writing. */
 int tally_parquet_stacks_write(struct convert *convert, const struct stack_table *stacks,
 			       const uint64_t *ids, struct parquet_file *file);
 

@@ -13,16 +13,13 @@
 enum { PAGE_DATA = 0, PAGE_DICTIONARY = 2 };
 enum { PLAIN = 0, RLE = 3, DELTA_BINARY_PACKED = 5, RLE_DICTIONARY = 8 };
 
-int tally_parquet_chunk_add(struct parquet_chunk *chunk, uint64_t value)
+int tally_parquet_chunk_grow(struct parquet_chunk *chunk)
 {
-	if (chunk->count == chunk->room) {
-		uint32_t room = array_room(chunk->room, chunk->count + 1, 1024);
+	uint32_t room = array_room(chunk->room, chunk->count + 1, 1024);
 
-		if (!array_resize(&chunk->values, room, sizeof(*chunk->values)))
-			return -ENOMEM;
-		chunk->room = room;
-	}
-	chunk->values[chunk->count++] = value;
+	if (!array_resize(&chunk->values, room, sizeof(*chunk->values)))
+		return -ENOMEM;
+	chunk->room = room;
 	return 0;
 }
 

@@ -2,6 +2,7 @@
 #ifndef TALLY_PARQUET_CHUNK_H
 #define TALLY_PARQUET_CHUNK_H
 
+#include <errno.h>
 #include "base/buf.h"
 #include "base/map.h"
 #include "parquet/parquet.h"
@@ -29,8 +30,16 @@ struct parquet_pages {
 	struct parquet_written written;
 };
 
+/* Makes room for another value.  0 or -ENOMEM. */
+int tally_parquet_chunk_grow(struct parquet_chunk *chunk);
 /* 0 or -ENOMEM. */
-int tally_parquet_chunk_add(struct parquet_chunk *chunk, uint64_t value);
+static inline int parquet_chunk_add(struct parquet_chunk *chunk, uint64_t value)
+{
+	if (chunk->count == chunk->room && tally_parquet_chunk_grow(chunk))
+		return -ENOMEM;
+	chunk->values[chunk->count++] = value;
+	return 0;
+}
 /* Makes the chunk's pages, in buffers that are empty, and what bounds its values.  `list`: of a
  * field, whose values are those of the list's elements; NULL of a plain column.  0, -ENOMEM or
  * -EIO. */

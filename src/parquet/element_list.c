@@ -21,26 +21,20 @@ void tally_element_list_done(struct element_list *list)
 
 /* --- elements --- */
 
-static uint32_t *slot_of(const struct element_list *list, const uint64_t *values)
+static uint64_t hash_of(const struct element_list *list, const uint64_t *values)
 {
-	size_t size = list->field_count * sizeof(*values);
-	uint32_t mask = list->slot_room - 1, *slot;
-	uint64_t at = 0;
+	uint64_t hash = 0;
 
 	for (uint32_t i = 0; i < list->field_count; i++)
-		at = hash_mix(at, values[i]);
-	for (;; at++) {
-		slot = &list->slots[at & mask];
-		if (!*slot ||
-		    !memcmp(&list->values[(*slot - 1ULL) * list->field_count], values, size))
-			return slot;
-	}
+		hash = hash_mix(hash, values[i]);
+	return hash;
 }
 
+/* A slot's place comes from the half of the hash that it keeps: growing reads no values. */
 static bool make_room(struct element_list *list)
 {
-	uint32_t room = array_room(list->known_room, list->known + 1, 256);
-	uint32_t *slots;
+	uint32_t room = array_room(list->known_room, list->known + 1, 256), mask = room * 2 - 1;
+	uint64_t *slots;
 
 	if (room == list->known_room)
 		return true;
@@ -50,28 +44,39 @@ static bool make_room(struct element_list *list)
 	slots = table_new(room * 2ULL, sizeof(*slots));
 	if (!slots)
 		return false;
+	for (uint32_t i = 0; i < list->slot_room; i++) {
+		uint32_t at = (uint32_t)(list->slots[i] >> 32) & mask;
+
+		while (list->slots[i] && slots[at])
+			at = (at + 1) & mask;
+		if (list->slots[i])
+			slots[at] = list->slots[i];
+	}
 	free(list->slots);
 	list->slots = slots;
 	list->slot_room = room * 2;
 	list->known_room = room;
-	for (uint32_t i = 0; i < list->known; i++)
-		*slot_of(list, &list->values[(size_t)i * list->field_count]) = i + 1;
 	return true;
 }
 
 int64_t tally_element_list_number(struct element_list *list, const uint64_t *values)
 {
-	uint32_t *slot;
+	uint32_t tag = (uint32_t)(hash_of(list, values) >> 32), at;
+	size_t size = list->field_count * sizeof(*values);
 
 	if (!make_room(list))
 		return -ENOMEM;
-	slot = slot_of(list, values);
-	if (!*slot) {
-		memcpy(&list->values[(size_t)list->known * list->field_count], values,
-		       list->field_count * sizeof(*values));
-		*slot = ++list->known;
+	for (at = tag & (list->slot_room - 1); list->slots[at];
+	     at = (at + 1) & (list->slot_room - 1)) {
+		uint32_t number = (uint32_t)list->slots[at] - 1;
+
+		if (list->slots[at] >> 32 == tag &&
+		    !memcmp(&list->values[(size_t)number * list->field_count], values, size))
+			return number;
 	}
-	return *slot - 1;
+	memcpy(&list->values[(size_t)list->known * list->field_count], values, size);
+	list->slots[at] = (uint64_t)tag << 32 | ++list->known;
+	return list->known - 1;
 }
 
 /* --- lists --- */
@@ -145,7 +150,7 @@ int tally_element_list_finish(struct element_list *list, struct parquet_chunk *f
 		const uint64_t *values = &list->values[(size_t)number * list->field_count];
 
 		for (uint32_t field = 0; field < list->field_count && !*place && !result; field++)
-			result = tally_parquet_chunk_add(&fields[field], values[field]);
+			result = parquet_chunk_add(&fields[field], values[field]);
 		if (!*place)
 			*place = ++used;
 		list->numbers[i] = *place - 1;

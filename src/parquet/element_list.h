@@ -10,9 +10,9 @@ struct parquet_chunk;
 
 struct element_list {
 	uint32_t field_count;
-	/* Different elements of all groups, with field_count values each; slots: numbers + 1. */
-	uint64_t *values;
-	uint32_t *slots;
+	/* Different elements of all groups, with field_count values each.  Slots: the upper half of
+	 * the values' hash, then the number + 1; 0: free. */
+	uint64_t *values, *slots;
 	uint32_t known, known_room, slot_room;
 	/* Of the group: its lists, and how many elements each row has. */
 	uint32_t *numbers, *lengths;

@@ -147,7 +147,7 @@ int tally_parquet_row(struct parquet_rows *rows, const uint64_t *values, const u
 	int result = 0;
 
 	for (size_t i = 0; i < table->column_count && !result; i++)
-		result = tally_parquet_chunk_add(&rows->chunks[i], values[i]);
+		result = parquet_chunk_add(&rows->chunks[i], values[i]);
 	if (!result && table->list)
 		result = tally_element_list_add(&rows->list, elements, count);
 	if (result)

@@ -130,15 +130,22 @@ void tally_frames_done(struct tally_frames *frames)
 	pthread_mutex_destroy(&frames->lock);
 }
 
+/* Of a frame at a place the place alone, so that it can be fetched while the frame is looked up. */
+static uint32_t hashed_image(const struct frame_row *row)
+{
+	return row->symbol == AT_PLACE ? 0 : row->image;
+}
+
 static uint64_t row_hash(const struct frame_row *row)
 {
-	return hash_mix(hash_u64(row->place), (uint64_t)row->image << 32 | (uint32_t)row->symbol);
+	return hash_mix(hash_u64(row->place),
+			(uint64_t)hashed_image(row) << 32 | (uint32_t)row->symbol);
 }
 
 /* Places that are close to each other have one share, so that a lock serves for several. */
 static struct tally_frame_share *share_of(struct tally_frames *frames, const struct frame_row *row)
 {
-	uint64_t hash = hash_u64(row->place >> SHARE_BITS ^ (uint64_t)row->image << 48);
+	uint64_t hash = hash_u64(row->place >> SHARE_BITS ^ (uint64_t)hashed_image(row) << 48);
 
 	return &frames->shares[hash % FRAME_SHARES];
 }
@@ -514,9 +521,21 @@ uint32_t tally_frames_given(struct tally_frames *frames, uint32_t image,
 	return row_intern(frames, &row);
 }
 
+static struct frame_row placed_row(uint32_t frame, uint64_t place)
+{
+	return (struct frame_row){.place = place, .image = frame, .symbol = AT_PLACE};
+}
+
+void tally_frames_fetch_place(struct tally_frames *frames, uint64_t place)
+{
+	const struct frame_row row = placed_row(0, place);
+
+	fetch_slot(share_of(frames, &row), row_hash(&row));
+}
+
 uint32_t tally_frames_at_place(struct tally_frames *frames, uint32_t frame, uint64_t place)
 {
-	const struct frame_row row = {.place = place, .image = frame, .symbol = AT_PLACE};
+	const struct frame_row row = placed_row(frame, place);
 
 	return row_intern(frames, &row);
 }

@@ -106,6 +106,8 @@ uint32_t tally_frames_inlined(struct tally_frames *frames, uint32_t number, uint
 			      const char *name);
 /* The frame that is another one at a place of its image; 0: out of memory. */
 uint32_t tally_frames_at_place(struct tally_frames *frames, uint32_t frame, uint64_t place);
+/* Fetches what that will read, before the frame is known. */
+void tally_frames_fetch_place(struct tally_frames *frames, uint64_t place);
 /* A function of an image that is known by its path alone. */
 struct tally_given_function {
 	const char *symbol;

@@ -125,15 +125,18 @@ uint32_t tally_resolver_place(struct tally_resolver *resolver, uint32_t image, u
 	    !(resolver->places = table_new(RESOLVER_PLACES, sizeof(*resolver->places))))
 		return 0;
 	known = &resolver->places[hash & (RESOLVER_PLACES - 1)];
-	if (known->place != place || known->image != image || !known->frame)
-		*known = (struct resolver_place){
-		    .place = place,
-		    .image = image,
-		    .frame = resolver_at_place(resolver,
-					       tally_frames_find(&resolver->tables->frames, image,
-								 place, resolver->names_only),
-					       place),
-		};
+	if (known->place == place && known->image == image && known->frame)
+		return known->frame;
+	if (resolver_keeps_places(resolver))
+		tally_frames_fetch_place(&resolver->tables->frames, place);
+	*known = (struct resolver_place){
+	    .place = place,
+	    .image = image,
+	    .frame = resolver_at_place(
+		resolver,
+		tally_frames_find(&resolver->tables->frames, image, place, resolver->names_only),
+		place),
+	};
 	return known->frame;
 }
 

@@ -124,11 +124,17 @@ const struct tally_mapping *tally_resolver_mapping(const struct tally_resolver *
 						   const struct tally_resolved *sample,
 						   uint8_t cpumode, uint64_t addr, char *ret_level);
 
+/* Whether frames are those of their places. */
+static inline bool resolver_keeps_places(const struct tally_resolver *resolver)
+{
+	return resolver->tables->places && !resolver->names_only;
+}
+
 /* The frame that stands for another one (0: out of memory) at a place. */
 static inline uint32_t resolver_at_place(const struct tally_resolver *resolver, uint32_t frame,
 					 uint64_t place)
 {
-	return frame && resolver->tables->places && !resolver->names_only
+	return frame && resolver_keeps_places(resolver)
 		   ? tally_frames_at_place(&resolver->tables->frames, frame, place)
 		   : frame;
 }
