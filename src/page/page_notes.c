@@ -80,8 +80,9 @@ static int put_recorded(const struct tally_session *session, struct page_words *
 	return put(&note, words);
 }
 
-/* What the functions without names spent themselves, by binary. */
-static int put_nameless(const struct page_facts *facts, uint32_t event, struct page_words *words)
+/* What the functions without names spent themselves, by binary; *ret_some: there are such. */
+static int put_nameless(const struct page_facts *facts, uint32_t event, struct page_words *words,
+			bool *ret_some)
 {
 	const struct page_tables *tables = facts->tables;
 	const struct page_source *source = facts->source;
@@ -109,8 +110,7 @@ static int put_nameless(const struct page_facts *facts, uint32_t event, struct p
 	for (size_t i = 0; i < nameless.count && !result; i++)
 		result =
 		    put_image(source->session, name, &nameless.images[i], nameless.total, words);
-	if (nameless.count && !result)
-		result = put_recorded(source->session, words);
+	*ret_some |= nameless.count > 0;
 	tally_nameless_done(&nameless);
 	return result;
 }
@@ -233,6 +233,7 @@ static int put_many_nameless(const struct page_facts *facts, struct page_words *
 int tally_page_notes(const struct page_facts *facts, struct page_words *words)
 {
 	int result = put_losses(tally_session_counts(facts->source->session), words);
+	bool nameless = false;
 
 	if (!result)
 		result = put_filtered(facts, words);
@@ -241,9 +242,9 @@ int tally_page_notes(const struct page_facts *facts, struct page_words *words)
 	for (uint32_t event = 0; event < facts->source->plan.event_count && !result; event++) {
 		result = put_improbable(facts, event, words);
 		if (!result)
-			result = put_nameless(facts, event, words);
+			result = put_nameless(facts, event, words, &nameless);
 		if (!result)
 			result = put_chains(facts, event, words);
 	}
-	return result;
+	return result || !nameless ? result : put_recorded(facts->source->session, words);
 }

@@ -83,7 +83,7 @@ stacks() {
 	[[ "$output" = *app_main* ]]
 	[[ "$output" = *com.example.Main.run* ]]
 	"$TALLY" report --html=page.html -i file2.data
-	grep -q "make the page with --recorded-symbols" page.html
+	[ "$(grep -o "make the page with --recorded-symbols" page.html | wc -l)" -eq 1 ]
 	run -0 --separate-stderr "$TALLY" export --recorded-symbols --to folded -i file2.data
 	[[ "$output" = *"com.example.Main.run;app_main;app::work;wlan_irq"*";do_work"* ]]
 }
