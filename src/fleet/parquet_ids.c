@@ -28,27 +28,33 @@ static void words_done(struct parquet_words *words)
 	words->parts = NULL;
 }
 
+/* NULL: its part was not made. */
+static _Atomic uint64_t *made_word(const struct parquet_words *words, uint64_t number)
+{
+	uint64_t which = number >> PARQUET_WORDS_BITS;
+	_Atomic uint64_t *part =
+	    which < PARQUET_WORDS_PARTS
+		? atomic_load_explicit(&words->parts[which], memory_order_acquire)
+		: NULL;
+
+	return part ? &part[number & ((1U << PARQUET_WORDS_BITS) - 1)] : NULL;
+}
+
 /* NULL: out of memory, or of numbers. */
 static _Atomic uint64_t *word_at(const struct parquet_words *words, uint64_t number)
 {
 	uint64_t which = number >> PARQUET_WORDS_BITS;
-	_Atomic uint64_t *none = NULL, *part;
+	_Atomic uint64_t *none = NULL, *part, *word = made_word(words, number);
 
-	if (which >= PARQUET_WORDS_PARTS)
+	if (word || which >= PARQUET_WORDS_PARTS)
+		return word;
+	part = calloc((size_t)1 << PARQUET_WORDS_BITS, sizeof(*part));
+	if (!part)
 		return NULL;
-	part = atomic_load_explicit(&words->parts[which], memory_order_acquire);
-	if (!part) {
-		part = calloc((size_t)1 << PARQUET_WORDS_BITS, sizeof(*part));
-		if (!part)
-			return NULL;
-		if (!atomic_compare_exchange_strong_explicit(&words->parts[which], &none, part,
-							     memory_order_acq_rel,
-							     memory_order_acquire)) {
-			free((void *)part); /* another thread was first */
-			part = none;
-		}
-	}
-	return &part[number & ((1U << PARQUET_WORDS_BITS) - 1)];
+	if (!atomic_compare_exchange_strong_explicit(&words->parts[which], &none, part,
+						     memory_order_acq_rel, memory_order_acquire))
+		free((void *)part); /* another thread was first */
+	return made_word(words, number);
 }
 
 static uint64_t get(const _Atomic uint64_t *word)
@@ -238,21 +244,19 @@ static int step(const struct parquet_ids *ids, uint32_t frame, uint32_t caller, 
 
 /* --- stacks --- */
 
-/* Fetches what a word is, where there is one. */
 static void fetch_word(const struct parquet_words *words, uint64_t number)
 {
-	_Atomic uint64_t *part =
-	    atomic_load_explicit(&words->parts[number >> PARQUET_WORDS_BITS], memory_order_relaxed);
+	const _Atomic uint64_t *word = made_word(words, number);
 
-	if (part)
-		__builtin_prefetch((const void *)&part[number & ((1U << PARQUET_WORDS_BITS) - 1)]);
+	if (word)
+		__builtin_prefetch((const void *)word);
 }
 
 /* Fetches what is known of the frames of a stack that is new, as far as its callers are, too. */
 static void fetch_frames(const struct parquet_ids *ids, uint32_t stack)
 {
 	for (uint32_t i = 0; i < FRAMES_AHEAD && stack; i++) {
-		const _Atomic uint64_t *called = word_at(&ids->by_stack, stack * 2ULL + 1);
+		const _Atomic uint64_t *called = made_word(&ids->by_stack, stack * 2ULL + 1);
 
 		if (called && get(called))
 			break;

@@ -47,10 +47,11 @@ static bool make_room(struct element_list *list)
 	for (uint32_t i = 0; i < list->slot_room; i++) {
 		uint32_t at = (uint32_t)(list->slots[i] >> 32) & mask;
 
-		while (list->slots[i] && slots[at])
+		if (!list->slots[i])
+			continue;
+		while (slots[at])
 			at = (at + 1) & mask;
-		if (list->slots[i])
-			slots[at] = list->slots[i];
+		slots[at] = list->slots[i];
 	}
 	free(list->slots);
 	list->slots = slots;
