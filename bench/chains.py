@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""The share of call chains that reach the start of their thread, of real programs: perf and Tally on the same runs.
+"""The share of call chains that reach the start of their thread, of real programs: perf and Tally.
 
-Each program is run once for each way to record it. A chain counts as whole when its outermost frame is where the
+Each program is run once for each way to record it. The run that Tally records also gives the same samples with copies
+of the stack (--stacks-output), of which perf makes its own chains: the way "same". A chain counts as whole when its outermost frame is where the
 kernel, or the program's own scheduler, starts a thread: the rule reads the names that `script` prints, and is the same
 for all ways. Chains without a frame of user space are left out and counted ("kernel"): kernel threads, exec, exit.
 
@@ -249,6 +250,7 @@ def ways_of(args):
     event = ["-e", "cpu-clock", "-F", str(args.frequency)]
     return {
         "tally": ([tally, "record", "-q", *event, "--call-graph", args.mode, "-o"], read_tally),
+        "same": (None, read_perf), # what the run before it wrote beside its recording
         "dwarf": ([perf, "record", "-q", *event, "--call-graph", "dwarf,65528", "-o"], read_perf),
         "fp": ([perf, "record", "-q", *event, "--call-graph", "fp", "-o"], read_perf),
     }
@@ -261,13 +263,13 @@ def main():
     parser.add_argument("--mode", default="auto", help="Tally's --call-graph")
     parser.add_argument("--frequency", type=int, default=997)
     parser.add_argument("--programs", default="", help="only these, separated by semicolons")
-    parser.add_argument("--ways", default="tally,dwarf,fp")
+    parser.add_argument("--ways", default="tally,dwarf,fp", help="of tally, same, dwarf, fp; default: %(default)s")
     parser.add_argument("--ends", action="store_true", help="print where chains end that are not whole")
     parser.add_argument("--keep", help="a folder for the recordings; default: a temporary one")
     args = parser.parse_args()
     args.tally = os.path.abspath(args.tally)
     ways = {name: way for name, way in ways_of(args).items() if name in args.ways.split(",")}
-    titles = {"tally": "tally " + args.mode, "dwarf": "perf dwarf,65528", "fp": "perf fp"}
+    titles = {"tally": "tally " + args.mode, "same": "perf, the same samples", "dwarf": "perf dwarf,65528", "fp": "perf fp"}
     print("| program | " + " | ".join(titles[way] for way in ways) + " |")
     print("| --- |" + " --- |" * len(ways))
     for name, prepare, names in PROGRAMS:
@@ -281,8 +283,10 @@ def main():
             cells, notes = [], []
             for way, (record, read) in ways.items():
                 data = os.path.join(args.keep or folder, f"{name.replace(', ', '-')}.{way}.data")
-                subprocess.run([*record, data, "--", *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                               check=False)
+                more = ["--stacks-output", data.replace(".tally.", ".same.")] if way == "tally" and "same" in ways else []
+                if record:
+                    subprocess.run([*record, data, *more, "--", *command], stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL, check=False)
                 ends = {}
                 whole, total, kernel = measure([*read, data], names, ends)
                 cells.append(f"{100 * whole / total:.2f} % of {total}" if total else "no samples")

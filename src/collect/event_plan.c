@@ -357,7 +357,8 @@ int tally_plan_make(const struct tally_recorder_options *options, const struct t
 		for (size_t i = 0; i + 1 < plan.count; i++) {
 			const struct tally_planned *event = &plan.events[i];
 
-			making.data_maps |= event->attr.sample_stack_user && !event->unwinds;
+			making.data_maps |= event->attr.sample_stack_user &&
+					    (!event->unwinds || options->stacks_output);
 			making.deferred |=
 			    event->attr.defer_callchain || (event->unwinds && !event->stack_needed);
 		}

@@ -337,9 +337,11 @@ END
 	cmp now later
 	command -v perf >/dev/null || skip "perf is not installed: the chains are the same, but it did not read them"
 	for file in real real-copies; do
-		perf script --no-inline -i $file.data -F ip,sym >/dev/null 2>said
+		perf script --no-inline -i $file.data -F ip,sym >$file.perf 2>said
 		[ ! -s said ]
 	done
+	# It unwinds the copies, too, for which it needs the maps of data.
+	[ "$(grep -c ' __libc_start_call_main$' real-copies.perf)" -gt 50 ]
 }
 
 @test "15.1: where stacks cannot be copied, auto is fp, and dwarf is refused" {
