@@ -35,12 +35,22 @@ struct tally_thread_stacks {
 	uint32_t hand; /* the next to be dropped, if it was not used */
 };
 
+static uint64_t next_word(uint64_t hash, uint64_t word)
+{
+	return (hash << 7 | hash >> 57) + word;
+}
+
+/* Of all that a copy has: four parts at once, each in a step or two a word. */
 static uint64_t hash_words(const uint8_t *bytes, uint64_t size)
 {
-	uint64_t hash = size;
+	uint64_t parts[4] = {size}, hash;
 
-	for (uint64_t at = 0; at + 8 <= size; at += 8)
-		hash = (hash ^ load_u64(bytes + at)) * 0x9e3779b97f4a7c15ULL;
+	for (; size >= sizeof(parts); bytes += sizeof(parts), size -= sizeof(parts))
+		for (size_t i = 0; i < 4; i++)
+			parts[i] = next_word(parts[i], load_u64(bytes + 8 * i));
+	for (; size >= 8; bytes += 8, size -= 8)
+		parts[0] = next_word(parts[0], load_u64(bytes));
+	hash = hash_mix(hash_pair(parts[0], parts[1]), hash_pair(parts[2], parts[3]));
 	return hash ? hash : 1;
 }
 

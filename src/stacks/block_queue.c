@@ -8,8 +8,9 @@
 #include <unistd.h>
 
 #define SPARE_MOST 2 /* one is filled while another is unwound */
-/* Of an empty block; one that was nearly empty keeps no more. */
+/* Of an empty block; one that was nearly empty so many times in a row keeps no more. */
 #define SPARE_BYTES (1U << 20)
+#define SPARE_TIMES 8
 /* Most stacks are not deeper: a smaller copy cuts more of them than it saves. */
 #define COPY_LEAST 16384
 
@@ -251,17 +252,23 @@ int tally_block_queue_next(struct tally_block_queue *queue, struct tally_stack_b
 	return result;
 }
 
-/* What a burst needed is not kept for days. */
-static void shrink(struct tally_buf *buf)
+/* What a burst needed is not kept for days; but passes at whole seconds find less than those
+ * before and after, and to get the memory again costs more than to fill it. */
+static void shrink(struct tally_buf *buf, unsigned *small)
 {
-	if (buf->room > SPARE_BYTES && buf->size < buf->room / 4)
-		tally_buf_done(buf);
+	bool large = buf->room > SPARE_BYTES && buf->size < buf->room / 4;
+
+	*small = large ? *small + 1 : 0;
+	if (*small < SPARE_TIMES)
+		return;
+	tally_buf_done(buf);
+	*small = 0;
 }
 
 void tally_block_queue_give(struct tally_block_queue *queue, struct tally_stack_block *block)
 {
-	shrink(&block->side);
-	shrink(&block->samples);
+	shrink(&block->side, &block->side_small);
+	shrink(&block->samples, &block->samples_small);
 	tally_stack_block_clear(block);
 	pthread_mutex_lock(&queue->lock);
 	if (queue->spare_count < SPARE_MOST) {

@@ -17,6 +17,8 @@ struct tally_stack_block {
 	struct tally_buf side;          /* the side-bands' records */
 	size_t early;             /* of these, bytes that were read before any of the samples */
 	struct tally_buf samples; /* all others, ring after ring */
+	/* How many times in a row these had far more room than bytes. */
+	unsigned side_small, samples_small;
 	/* Parts of `samples` that threads take: where each begins. */
 	size_t *parts;
 	size_t part_count, part_room;
