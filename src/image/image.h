@@ -52,9 +52,10 @@ struct tally_image_options {
 	int (*open_held)(void *context, const uint8_t *id, uint8_t id_size);
 	void *held;
 	/* Adds the symbols that the recording has itself of an image, which then are its only ones:
-	 * their number (0: it has none), or -ENOMEM.  Any thread calls it.  NULL: unused. */
+	 * their number (0: it has none), or -ENOMEM; *ret_some: the recording has more than are
+	 * taken.  Any thread calls it.  NULL: unused. */
 	int64_t (*add_recorded)(void *context, const struct tally_image_origin *image,
-				struct tally_symbol_list *list);
+				struct tally_symbol_list *list, bool *ret_some);
 	void *recorded;
 };
 

@@ -21,6 +21,6 @@ struct tally_recorded_symbols {
 bool tally_recorded_symbols_of_kernel(const struct tally_recorded_symbols *symbols);
 /* add_recorded of struct tally_image_options, whose context is such a struct. */
 int64_t tally_recorded_symbols_add(void *context, const struct tally_image_origin *image,
-				   struct tally_symbol_list *list);
+				   struct tally_symbol_list *list, bool *ret_some);
 
 #endif

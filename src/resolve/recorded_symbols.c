@@ -77,7 +77,7 @@ bool tally_recorded_symbols_of_kernel(const struct tally_recorded_symbols *symbo
 }
 
 int64_t tally_recorded_symbols_add(void *context, const struct tally_image_origin *image,
-				   struct tally_symbol_list *list)
+				   struct tally_symbol_list *list, bool *ret_some)
 {
 	struct tally_recorded_symbols *symbols = context;
 	const struct tally_data_info *info = tally_data_info(symbols->data);
@@ -92,5 +92,6 @@ int64_t tally_recorded_symbols_add(void *context, const struct tally_image_origi
 		adding.shift = shift_of(file, image);
 		result = tally_data_file_symbols(symbols->data, file, add, &adding);
 	}
+	*ret_some = result == -EFBIG;
 	return result == -ENOMEM ? result : adding.count;
 }

@@ -1,9 +1,11 @@
 /* Real binaries made by gcc, against what nm says of them. */
 #include "workdir.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <sys/stat.h>
 #include "elf/build_id.h"
+#include "elf/symbol_list.h"
 #include "image/image.h"
 
 static const char program[] =
@@ -445,6 +447,47 @@ static void uses_the_cache_of_perf(void **state)
 	tally_image_store_free(store);
 }
 
+static int64_t add_a_name(void *context, const struct tally_image_origin *image,
+			  struct tally_symbol_list *list, bool *ret_some)
+{
+	(void)image;
+	*ret_some = *(const bool *)context;
+	tally_buf_text(&list->text, "recorded");
+	tally_buf_byte(&list->text, 0);
+	return tally_symbol_list_add(list, 0x10, 0x20, 0, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC))
+		   ? -ENOMEM
+		   : 1;
+}
+
+static void keep_line(void *context, const char *line)
+{
+	snprintf(context, 128, "%s", line);
+}
+
+/* A recording may have more names than are taken of all its images. */
+static void recorded_names_that_are_left_out_are_told(void **state)
+{
+	(void)state;
+	for (int some = 0; some < 2; some++) {
+		bool more = some;
+		struct tally_image_options options = {
+		    .size = sizeof(options), .add_recorded = add_a_name, .recorded = &more};
+		struct tally_image_store *store;
+		struct tally_image *image;
+		char line[128] = "";
+
+		assert_int_equal(tally_image_store_new(&options, &store), 0);
+		image = get(store, "/nowhere/app%s", "");
+		assert_string_equal(name_at(image, 0x18), "recorded");
+		tally_image_each_left_out(image, keep_line, line);
+		assert_string_equal(
+		    line, some ? "/nowhere/app: some of the names that the recording has are left "
+				 "out: too many"
+			       : "");
+		tally_image_store_free(store);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -462,6 +505,7 @@ int main(void)
 					    workdir_remove),
 	    cmocka_unit_test_setup_teardown(uses_the_cache_of_perf, workdir_make, workdir_remove),
 	    cmocka_unit_test(one_image_a_file),
+	    cmocka_unit_test(recorded_names_that_are_left_out_are_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
