@@ -323,7 +323,9 @@ static int take_sample(struct sql *sql, struct tally_resolver *resolver,
 				       sample->addr, &addr_frame);
 	if (result)
 		return result;
-	tally_sql_set(sql->samples, SQL_SAMPLE_ID, sql->number);
+	if (sql->number != sql->sample_number + 1) /* else SQLite numbers it so */
+		tally_sql_set(sql->samples, SQL_SAMPLE_ID, sql->number);
+	sql->sample_number = sql->number;
 	tally_sql_set(sql->samples, SQL_SAMPLE_EVENT, resolved->event + 1ULL);
 	tally_sql_set(sql->samples, SQL_SAMPLE_THREAD, thread);
 	/* What perf counts a sample for that does not say. */
@@ -600,11 +602,13 @@ static void free_keys(struct sql *sql)
 	tally_sql_keys_done(&sql->chain_keys);
 	tally_map_done(&sql->known);
 	free(sql->chain_frames);
-	free(sql->last);
+	for (size_t i = 0; sql->lasts && i < LASTS; i++)
+		free(sql->lasts[i].words);
+	free(sql->lasts);
 	free(sql->seen);
 	free(sql->address_rows);
 	sql->chain_frames = NULL;
-	sql->last = NULL;
+	sql->lasts = NULL;
 	sql->seen = NULL;
 	sql->address_rows = NULL;
 }
@@ -626,7 +630,8 @@ static int fill(struct sql *sql)
 
 	sql->address_rows = table_new(ADDRESSES_SEEN, sizeof(*sql->address_rows));
 	sql->seen = table_new(STACKS_SEEN, sizeof(*sql->seen));
-	if (!sql->address_rows || !sql->seen)
+	sql->lasts = calloc(LASTS, sizeof(*sql->lasts));
+	if (!sql->address_rows || !sql->seen || !sql->lasts)
 		result = -ENOMEM;
 	tally_sql_file_watch(sql->file, ask, sql);
 	if (!result)

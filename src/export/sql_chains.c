@@ -43,108 +43,115 @@ static int step_to(struct sql *sql, uint32_t frame, struct chain_end *at)
 	return result;
 }
 
-static int step(struct sql *sql, struct tally_resolver *resolver,
-		const struct tally_resolved *sample, uint8_t mode, uint64_t address,
-		struct chain_end *at)
+/* A chain that is walked, outermost first. */
+struct chain_walk {
+	struct sql *sql;
+	struct tally_resolver *resolver;
+	const struct tally_resolved *sample;
+	struct chain_last *last; /* its thread's chain before it, and then it */
+	uint32_t walked;         /* words */
+	struct chain_end at;
+};
+
+static int step(struct chain_walk *walk, uint8_t mode, uint64_t address)
 {
 	uint32_t frame;
-	int result = tally_sql_frame_of(sql, resolver, sample, mode, address, &frame);
+	int result =
+	    tally_sql_frame_of(walk->sql, walk->resolver, walk->sample, mode, address, &frame);
 
-	return result ? result : step_to(sql, frame, at);
+	return result ? result : step_to(walk->sql, frame, &walk->at);
 }
 
 /* Functions that were inlined there are steps of their own. */
-static int step_unwound(struct sql *sql, struct tally_resolver *resolver,
-			const struct tally_resolved *sample, uint64_t address, struct chain_end *at)
+static int step_unwound(struct chain_walk *walk, uint64_t address)
 {
 	const uint32_t *frames;
-	uint32_t count = tally_resolver_unwound(resolver, sample, address, &frames);
+	uint32_t count = tally_resolver_unwound(walk->resolver, walk->sample, address, &frames);
 	int result = count ? 0 : -ENOMEM;
 
 	for (uint32_t i = count; !result && i-- > 0;) {
 		uint32_t row;
 
-		result = tally_sql_row_of(sql, resolver, sample, PERF_RECORD_MISC_USER, address,
-					  frames[i], i, &row);
+		result = tally_sql_row_of(walk->sql, walk->resolver, walk->sample,
+					  PERF_RECORD_MISC_USER, address, frames[i], i, &row);
 		if (!result)
-			result = step_to(sql, row, at);
+			result = step_to(walk->sql, row, &walk->at);
 	}
 	return result;
 }
 
-/* Whether the word behind those that were walked is that of the last chain, which led to *at. */
-static bool is_as_before(const struct sql *sql, uint32_t walked, uint64_t word, uint8_t mode,
-			 struct chain_end *at)
+/* Whether the next word is that of the last chain, which led to where the walk is then. */
+static bool is_as_before(struct chain_walk *walk, uint64_t word, uint8_t mode)
 {
-	const struct chain_word *last;
+	const struct chain_word *known = &walk->last->words[walk->walked];
 
-	if (walked >= sql->last_count)
+	if (walk->walked >= walk->last->count || known->word != word || known->mode != mode)
 		return false;
-	last = &sql->last[walked];
-	if (last->word != word || last->mode != mode)
-		return false;
-	*at = (struct chain_end){last->node, last->depth};
+	walk->at = (struct chain_end){known->node, known->depth};
 	return true;
 }
 
-static int keep_word(struct sql *sql, uint32_t walked, uint64_t word, uint8_t mode,
-		     const struct chain_end *at)
+static int keep_word(const struct chain_walk *walk, uint64_t word, uint8_t mode)
 {
-	uint32_t room = array_room(sql->last_room, walked + 1, 256);
+	struct chain_last *last = walk->last;
 
-	if (room != sql->last_room && !array_resize(&sql->last, room, sizeof(*sql->last)))
+	if (!array_reach(&last->words, &last->room, walk->walked, 256, sizeof(*last->words)))
 		return -ENOMEM;
-	sql->last_room = room;
-	sql->last[walked] = (struct chain_word){word, at->node, at->depth, mode};
-	sql->last_count = walked + 1;
+	last->words[walk->walked] = (struct chain_word){word, walk->at.node, walk->at.depth, mode};
+	last->count = walk->walked + 1;
 	return 0;
 }
 
 /* A mode of our own: an address that was unwound. */
 #define MODE_UNWOUND 0xff
 
-/* The words [from, until) of a chain, which have one mode; the last one is outermost. */
-static int walk_run(struct sql *sql, struct tally_resolver *resolver,
-		    const struct tally_resolved *sample, uint8_t mode, uint64_t from,
-		    uint64_t until, uint32_t *walked, struct chain_end *at)
+/* The words [from, until) of the chain, which have one mode; the last one is outermost. */
+static int walk_run(struct chain_walk *walk, uint8_t mode, uint64_t from, uint64_t until)
 {
+	const struct tally_resolved *sample = walk->sample;
 	const uint64_t *words = sample->sample.callchain;
 	uint64_t fetched = until;
 
-	for (uint64_t i = until; i-- > from; ++*walked) {
+	for (uint64_t i = until; i-- > from; walk->walked++) {
 		bool unwound = sample->unwound && i >= sample->unwound;
 		uint8_t kind = unwound ? MODE_UNWOUND : mode;
 		int result;
 
-		if (is_as_before(sql, *walked, words[i], kind, at))
+		if (is_as_before(walk, words[i], kind))
 			continue;
 		/* Their rows are far from each other: the processor waits for all at once. */
 		for (; !unwound && fetched > from; fetched--)
-			tally_sql_frame_fetch(sql, sample, mode, words[fetched - 1]);
-		result = unwound ? step_unwound(sql, resolver, sample, words[i], at)
-				 : step(sql, resolver, sample, mode, words[i], at);
+			tally_sql_frame_fetch(walk->sql, sample, mode, words[fetched - 1]);
+		result = unwound ? step_unwound(walk, words[i]) : step(walk, mode, words[i]);
 		if (!result)
-			result = keep_word(sql, *walked, words[i], kind, at);
+			result = keep_word(walk, words[i], kind);
 		if (result)
 			return result;
 	}
 	return 0;
 }
 
+/* That of the sample's thread, or of another one at its place, emptied if the mappings differ. */
+static struct chain_last *last_of(struct sql *sql, const struct tally_resolved *sample)
+{
+	struct chain_last *last = &sql->lasts[hash_u64(sample->sample.tid) % LASTS];
+
+	if (sample->space != last->space || sample->era != last->era ||
+	    sample->kernel_era != last->kernel_era)
+		last->count = 0;
+	last->space = sample->space;
+	last->era = sample->era;
+	last->kernel_era = sample->kernel_era;
+	return last;
+}
+
 static int walk_chain(struct sql *sql, struct tally_resolver *resolver,
 		      const struct tally_resolved *sample, uint32_t *ret)
 {
+	struct chain_walk walk = {sql, resolver, sample, .last = last_of(sql, sample)};
 	uint64_t until = sample->sample.callchain_nr;
-	struct chain_end at = {0};
-	uint32_t walked = 0;
 	int result = 0;
 
-	if (sample->space != sql->last_space || sample->era != sql->last_era ||
-	    sample->kernel_era != sql->last_kernel_era)
-		sql->last_count = 0;
-	sql->last_space = sample->space;
-	sql->last_era = sample->era;
-	sql->last_kernel_era = sample->kernel_era;
 	/* Outermost first: each run of addresses has its mark before it, the first one none. */
 	while (until && !result) {
 		uint64_t from = until;
@@ -155,10 +162,10 @@ static int walk_chain(struct sql *sql, struct tally_resolver *resolver,
 		if (from)
 			mode = resolved_mode_behind(sample->sample.callchain[from - 1]);
 		if (mode)
-			result = walk_run(sql, resolver, sample, mode, from, until, &walked, &at);
+			result = walk_run(&walk, mode, from, until);
 		until = from ? from - 1 : 0;
 	}
-	*ret = (uint32_t)at.node;
+	*ret = (uint32_t)walk.at.node;
 	return result;
 }
 

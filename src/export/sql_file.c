@@ -12,8 +12,8 @@
 #include "export/row_queue.h"
 #include "export/sql_rows.h"
 
-#define INSERTS 16U
-#define STEPS   100000 /* of SQLite's machine between two looks at whether to end */
+#define STEPS  100000 /* of SQLite's machine between two looks at whether to end */
+#define NUMBER 1ULL   /* the column of a row's number, which is the first one */
 
 struct tally_sql_insert {
 	struct tally_sql_file *file;
@@ -28,7 +28,7 @@ struct tally_sql_file {
 	sqlite3 *db;
 	struct whole_file file; /* its path is NULL: the file was there, and stays */
 	char *made;             /* what is written to; borrowed from `file`, or owned */
-	struct tally_sql_insert inserts[INSERTS];
+	struct tally_sql_insert inserts[SQL_TABLES];
 	unsigned insert_count;
 	/* Rows are inserted by a thread of their own; nobody else uses the database meanwhile. */
 	struct row_queue *queue;
@@ -187,38 +187,34 @@ static int prepare(struct tally_sql_insert *insert, uint64_t columns)
 	return sqlite;
 }
 
-/* Inserts the rows of one table.  SQLITE_*. */
-static int insert_into(struct tally_sql_insert *insert, const struct sql_rows *rows,
-		       uint64_t columns)
+/* Inserts the rows of one table.  Where SQLite numbers all of them it does not search for their
+ * numbers, but a statement that names the column does.  SQLITE_*. */
+static int insert_into(struct tally_sql_insert *insert, uint64_t columns)
 {
-	int sqlite = columns & ~insert->columns ? prepare(insert, columns | insert->columns) : 0;
+	int sqlite = 0;
 
+	if (columns & ~insert->columns || (columns ^ insert->columns) & NUMBER)
+		sqlite = prepare(insert, columns | (insert->columns & ~NUMBER));
 	if (sqlite)
 		return sqlite;
-	insert->file->rows = *rows;
 	sqlite = sqlite3_step(insert->statement);
 	sqlite3_reset(insert->statement);
 	return sqlite == SQLITE_DONE ? 0 : sqlite;
 }
 
 /* Inserts what a block has, table by table.  0 or -errno. */
-static int insert_rows(void *context, const uint8_t *at, size_t size)
+static int insert_rows(void *context, const uint8_t *block, size_t size)
 {
+	const struct sql_block *head = (const struct sql_block *)block;
 	struct tally_sql_file *file = context;
-	struct sql_rows rows = {at, size ? at + size : at, 0}; /* none: without bytes */
-	uint64_t columns[INSERTS] = {0};
 
-	while (at < rows.end) {
-		const struct sql_row *row = (const struct sql_row *)at;
+	for (uint32_t table = 0; size && table < file->insert_count; table++) {
+		int sqlite;
 
-		columns[row->table] |= row->set;
-		at += sizeof(*row) + row->size;
-	}
-	for (; rows.table < INSERTS; rows.table++) {
-		int sqlite = columns[rows.table] ? insert_into(&file->inserts[rows.table], &rows,
-							       columns[rows.table])
-						 : 0;
-
+		if (!head->first[table])
+			continue;
+		file->rows = (struct sql_rows){block, head->first[table]};
+		sqlite = insert_into(&file->inserts[table], head->set[table]);
 		if (sqlite)
 			return fail(file, sqlite, &file->failure);
 	}
@@ -251,7 +247,7 @@ int tally_sql_file_table(struct tally_sql_file *file, const char *table,
 {
 	struct tally_sql_insert *insert = &file->inserts[file->insert_count];
 
-	if (file->insert_count == INSERTS)
+	if (file->insert_count == SQL_TABLES)
 		return -ENOSPC;
 	insert->table = table;
 	insert->file = file;
@@ -293,17 +289,14 @@ void tally_sql_set_bytes(struct tally_sql_insert *insert, unsigned column, const
 int tally_sql_add(struct tally_sql_insert *insert, struct tally_error *error)
 {
 	struct tally_sql_file *file = insert->file;
-	const struct sql_row head = {(uint32_t)(insert - file->inserts), (uint32_t)insert->row.size,
-				     insert->set};
 	int result = insert->row.failed;
 
 	if (!result && !file->queue)
 		result = tally_row_queue_new(insert_rows, file, &file->queue);
 	if (!result) {
-		struct tally_buf *block = tally_row_queue_block(file->queue);
-
-		tally_buf_add(block, &head, sizeof(head));
-		tally_buf_add(block, insert->row.data, insert->row.size);
+		tally_sql_rows_append(tally_row_queue_block(file->queue),
+				      (uint32_t)(insert - file->inserts), insert->set,
+				      &insert->row);
 		result = tally_row_queue_added(file->queue);
 	}
 	tally_buf_clear(&insert->row);

@@ -13,9 +13,10 @@ struct rows_table {
 
 struct rows_cursor {
 	sqlite3_vtab_cursor base;
-	const uint8_t *at, *end; /* at: behind the row; NULL: there is none any more */
-	uint32_t table;
-	uint64_t set; /* columns, a bit each, that have a cell */
+	const uint8_t *block;
+	uint32_t at;   /* the row's place; 0: there is none any more */
+	uint32_t next; /* that of the next one */
+	uint64_t set;  /* columns, a bit each, that have a cell */
 	const struct sql_cell *cells[SQL_COLUMNS];
 };
 
@@ -81,25 +82,19 @@ static size_t cell_size(const struct sql_cell *cell)
 static int next(sqlite3_vtab_cursor *base)
 {
 	struct rows_cursor *cursor = (struct rows_cursor *)base;
-	const struct sql_row *row;
+	const struct sql_row *row = (const struct sql_row *)(cursor->block + cursor->next);
+	const uint8_t *at = (const uint8_t *)(row + 1), *end;
 
-	for (; cursor->at < cursor->end; cursor->at += sizeof(*row) + row->size) {
-		row = (const struct sql_row *)cursor->at;
-		if (row->table == cursor->table)
-			break;
-	}
-	if (cursor->at >= cursor->end) {
-		cursor->at = NULL;
+	cursor->at = cursor->next;
+	if (!cursor->at)
 		return SQLITE_OK;
-	}
-	row = (const struct sql_row *)cursor->at;
+	cursor->next = row->next;
 	cursor->set = row->set;
-	cursor->at = (const uint8_t *)(row + 1);
-	for (const uint8_t *end = cursor->at + row->size; cursor->at < end;) {
-		const struct sql_cell *cell = (const struct sql_cell *)cursor->at;
+	for (end = at + row->size; at < end;) {
+		const struct sql_cell *cell = (const struct sql_cell *)at;
 
 		cursor->cells[cell->column] = cell;
-		cursor->at += cell_size(cell);
+		at += cell_size(cell);
 	}
 	return SQLITE_OK;
 }
@@ -114,9 +109,8 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *name, int a
 	(void)name;
 	(void)argc;
 	(void)argv;
-	cursor->at = rows->at;
-	cursor->end = rows->end;
-	cursor->table = rows->table;
+	cursor->block = rows->block;
+	cursor->next = rows->first;
 	return next(base);
 }
 
@@ -145,8 +139,31 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *to, int number)
 
 static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 {
-	*ret = (sqlite3_int64)(uintptr_t)((struct rows_cursor *)base)->at;
+	*ret = ((struct rows_cursor *)base)->at;
 	return SQLITE_OK;
+}
+
+void tally_sql_rows_append(struct tally_buf *block, uint32_t table, uint64_t set,
+			   const struct tally_buf *cells)
+{
+	struct sql_row row = {.size = (uint32_t)cells->size, .set = set};
+	struct sql_block *head;
+	uint32_t at;
+
+	if (!block->size)
+		tally_buf_zero(block, sizeof(*head));
+	at = (uint32_t)block->size;
+	tally_buf_add(block, &row, sizeof(row));
+	tally_buf_add(block, cells->data, cells->size);
+	if (block->failed)
+		return;
+	head = (struct sql_block *)block->data;
+	head->set[table] |= set;
+	if (head->first[table])
+		((struct sql_row *)(block->data + head->last[table]))->next = at;
+	else
+		head->first[table] = at;
+	head->last[table] = at;
 }
 
 int tally_sql_rows_add(sqlite3 *db, struct sql_rows *rows)

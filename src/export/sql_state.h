@@ -11,10 +11,19 @@
 
 struct tally_trace_text;
 
-/* A word of the last chain that was walked, and where it led to. */
+/* A word of a chain that was walked, and where it led to. */
 struct chain_word {
 	uint64_t word, node, depth;
 	uint8_t mode;
+};
+
+/* The last chain of a thread, outermost first: most begin as the one before did.  Its words mean
+ * the same only in the same mappings. */
+#define LASTS 64U
+struct chain_last {
+	struct chain_word *words;
+	uint32_t count, room, era, kernel_era;
+	const struct tally_space *space;
 };
 
 /* Rows of a sample: its place, and the innermost one of its call chain; 0: it has none. */
@@ -50,15 +59,12 @@ struct sql {
 	struct tally_sql_keys chain_keys; /* caller, frame */
 	uint32_t *chain_frames;           /* by row: its frame if the row before calls it, else 0 */
 	uint32_t chain_count, chain_room;
-	/* The last chain, outermost first: most begin as the one before did.  Its words mean the
-	 * same only in the same mappings. */
-	struct chain_word *last;
-	uint32_t last_count, last_room, last_era, last_kernel_era;
-	const struct tally_space *last_space;
+	struct chain_last *lasts;         /* LASTS, by thread */
 	struct stack_seen *seen;          /* STACKS_SEEN */
 	struct address_row *address_rows; /* ADDRESSES_SEEN */
 	struct tally_map known;           /* images and symbols that have their row */
 	uint64_t number;                  /* of records so far */
+	uint64_t sample_number;           /* of the last row of a sample */
 	struct tally_trace_text *trace;   /* NULL: no tracepoints */
 	struct tally_buf text, other;
 	tally_sql_choose_fn choose; /* NULL: all samples */
