@@ -51,6 +51,11 @@ static inline void *table_new(size_t count, size_t size)
 	return table;
 }
 
+/* A larger table, both of a power of two, with the slots of one whose slots are 0, which is free,
+ * or have a number in the lower half, and in the upper one that of a hash: a search begins there,
+ * so growing reads nothing else.  The old one stays; NULL: out of memory.  For free(). */
+uint64_t *tally_table_tagged(const uint64_t *old, uint32_t room, uint32_t larger);
+
 /* Of a counting sort: counts by digit become the places where each digit's elements start. */
 static inline void counts_to_starts(uint32_t *counts, uint32_t digits)
 {

@@ -30,10 +30,9 @@ static uint64_t hash_of(const struct element_list *list, const uint64_t *values)
 	return hash;
 }
 
-/* A slot's place comes from the half of the hash that it keeps: growing reads no values. */
 static bool make_room(struct element_list *list)
 {
-	uint32_t room = array_room(list->known_room, list->known + 1, 256), mask = room * 2 - 1;
+	uint32_t room = array_room(list->known_room, list->known + 1, 256);
 	uint64_t *slots;
 
 	if (room == list->known_room)
@@ -41,18 +40,9 @@ static bool make_room(struct element_list *list)
 	if (room > UINT32_MAX / 4 ||
 	    !array_resize(&list->values, room, list->field_count * sizeof(*list->values)))
 		return false;
-	slots = table_new(room * 2ULL, sizeof(*slots));
+	slots = tally_table_tagged(list->slots, list->slot_room, room * 2);
 	if (!slots)
 		return false;
-	for (uint32_t i = 0; i < list->slot_room; i++) {
-		uint32_t at = (uint32_t)(list->slots[i] >> 32) & mask;
-
-		if (!list->slots[i])
-			continue;
-		while (slots[at])
-			at = (at + 1) & mask;
-		slots[at] = list->slots[i];
-	}
 	free(list->slots);
 	list->slots = slots;
 	list->slot_room = room * 2;

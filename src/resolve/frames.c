@@ -150,23 +150,13 @@ static struct tally_frame_share *share_of(struct tally_frames *frames, const str
 	return &frames->shares[hash % FRAME_SHARES];
 }
 
-/* A slot's place comes from the half of the hash that it keeps: growing reads no rows. */
 static int grow_share(struct tally_frame_share *share)
 {
-	uint32_t before = share->room, room = before ? before * 2 : 64, mask = room - 1;
-	uint64_t *old = share->slots, *slots = room ? table_new(room, sizeof(*slots)) : NULL;
+	uint32_t room = share->room ? share->room * 2 : 64;
+	uint64_t *old = share->slots, *slots = tally_table_tagged(old, share->room, room);
 
 	if (!slots)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < before; i++) {
-		uint32_t at = (uint32_t)(old[i] >> 32) & mask;
-
-		if (!old[i])
-			continue;
-		while (slots[at])
-			at = (at + 1) & mask;
-		slots[at] = old[i];
-	}
 	atomic_store_explicit(&share->slots, slots, memory_order_relaxed);
 	atomic_store_explicit(&share->room, room, memory_order_relaxed);
 	free(old);
