@@ -310,8 +310,9 @@ static int take_block(struct tally_unwinder *unwinder)
 static void *unwinder_main(void *context)
 {
 	struct tally_unwinder *unwinder = context;
-	bool may_raise = getpriority(PRIO_PROCESS, 0) < 0;
-	int result, nice = 0;
+	int result, nice = NICE_BEHIND;
+	/* The thread that began this one may have given its own priority to nobody. */
+	bool may_raise = !setpriority(PRIO_PROCESS, 0, nice);
 
 	for (;;) {
 		int wanted = tally_block_queue_is_long(&unwinder->queue) ? NICE_BEHIND : NICE_USUAL;

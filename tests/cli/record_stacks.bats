@@ -344,6 +344,20 @@ END
 	[ "$(grep -c ' __libc_start_call_main$' real-copies.perf)" -gt 50 ]
 }
 
+@test "15.3: who unwinds runs behind the recorded programs, where it may come before them when much waits" {
+	chrt -r 1 nice -n -10 true 2>/dev/null || skip "this user may raise no priority"
+	"$TALLY" record -N -q -e cpu-clock:u -F 1000 -g -o nice.data -- sleep 30 &
+	recorder=$!
+	found=
+	for _ in {1..100}; do
+		found=$(ps -L -o ni= -p $recorder | grep -cx ' *5') && break
+		sleep 0.1
+	done
+	kill -INT $recorder
+	wait $recorder || true
+	[ "$found" = 1 ]
+}
+
 @test "15.1: where stacks cannot be copied, auto is fp, and dwarf is refused" {
 	case $(uname -m) in x86_64) ;; *) skip "the library that refuses is for x86-64" ;; esac
 	# A kernel that copies no stacks.
