@@ -2,9 +2,10 @@
 """The share of call chains that reach the start of their thread, of real programs: perf and Tally.
 
 Each program is run once for each way to record it. The run that Tally records also gives the same samples with copies
-of the stack (--stacks-output), of which perf makes its own chains: the way "same". A chain counts as whole when its outermost frame is where the
-kernel, or the program's own scheduler, starts a thread: the rule reads the names that `script` prints, and is the same
-for all ways. Chains without a frame of user space are left out and counted ("kernel"): kernel threads, exec, exit.
+of the stack (--stacks-output), of which perf makes its own chains: the way "same". A chain counts as whole when its
+outermost frame is where the kernel, or the program's own scheduler, starts a thread: the rule reads the names that
+`script` prints, and is the same for all ways. Chains without a frame of user space are left out and counted
+("kernel"): kernel threads, exec, exit.
 
 The programs are Debian's: python3, g++, node, postgresql, nginx and wrk, redis, bash, golang-go, git. One that is
 missing is skipped. Run it as root (PostgreSQL then runs as the user postgres).

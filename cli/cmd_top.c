@@ -29,6 +29,7 @@ struct top {
 	struct tally_profile *shown; /* the browser's */
 	struct browser_want shown_want;
 	bool stdio, frozen;
+	bool again; /* a recorder begins that another one was before: its notices are known */
 	char notice[256], status[512];
 	uint64_t drawn;
 	double cpu_before, wall_before, own; /* s, s, % */
@@ -46,6 +47,8 @@ static void take_notice(void *context, const char *text)
 {
 	struct top *top = context;
 
+	if (top->again)
+		return;
 	if (top->stdio)
 		cli_say("top", "%s", text);
 	else
@@ -263,8 +266,10 @@ static int show(struct top *top, struct cli_screen *screen, struct tally_error *
 {
 	int more = 1, result = 0;
 
-	while (more == 1 && !result) {
+	for (bool again = false; more == 1 && !result; again = true) {
+		top->again = again;
 		result = top_live_begin(&top->live, error);
+		top->again = false;
 		if (!result)
 			result = browser_start(&top->browser, error);
 		if (!result)

@@ -83,9 +83,12 @@ static int step_unwound(struct chain_walk *walk, uint64_t address)
 /* Whether the next word is that of the last chain, which led to where the walk is then. */
 static bool is_as_before(struct chain_walk *walk, uint64_t word, uint8_t mode)
 {
-	const struct chain_word *known = &walk->last->words[walk->walked];
+	const struct chain_word *known;
 
-	if (walk->walked >= walk->last->count || known->word != word || known->mode != mode)
+	if (walk->walked >= walk->last->count)
+		return false;
+	known = &walk->last->words[walk->walked];
+	if (known->word != word || known->mode != mode)
 		return false;
 	walk->at = (struct chain_end){known->node, known->depth};
 	return true;
