@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
+#include "base/pool.h"
 
 /* Python takes 64 KiB at a time, for thousands of functions. */
 #define ARENAS_MOST  1024U
@@ -21,7 +22,7 @@ struct code_arena {
 void tally_code_arenas_init(struct tally_code_arenas *arenas)
 {
 	*arenas = (struct tally_code_arenas){.count = 0};
-	pthread_mutex_init(&arenas->lock, NULL);
+	tally_lock_init_lending(&arenas->lock);
 }
 
 void tally_code_arenas_done(struct tally_code_arenas *arenas)
