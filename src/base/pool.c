@@ -147,14 +147,3 @@ int tally_thread_start_quiet(pthread_t *thread, void *(*run)(void *context), voi
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return result;
 }
-
-void tally_lock_init_lending(pthread_mutex_t *lock)
-{
-	pthread_mutexattr_t lending;
-
-	pthread_mutexattr_init(&lending);
-	(void)pthread_mutexattr_setprotocol(&lending, PTHREAD_PRIO_INHERIT);
-	if (pthread_mutex_init(lock, &lending))
-		pthread_mutex_init(lock, NULL);
-	pthread_mutexattr_destroy(&lending);
-}

@@ -25,8 +25,4 @@ unsigned tally_pool_width(void);
  */
 int tally_thread_start_quiet(pthread_t *thread, void *(*run)(void *context), void *context);
 
-/* A lock whose holder has the priority of who waits for it, while it does: so a thread that must
- * run at once does not wait for all that come before the holder. */
-void tally_lock_init_lending(pthread_mutex_t *lock);
-
 #endif

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/param.h>
 #include <unistd.h>
-#include "base/pool.h"
 
 #define SPARE_MOST 2 /* one is filled while another is unwound */
 /* Of an empty block; one that was nearly empty so many times in a row keeps no more. */
@@ -21,7 +20,7 @@ void tally_block_queue_init(struct tally_block_queue *queue, size_t bytes_most, 
 	    .bytes_most = bytes_most, .file_most = file_most, .file = -1};
 	queue->last = &queue->first;
 	queue->later_last = &queue->later;
-	tally_lock_init_lending(&queue->lock);
+	pthread_mutex_init(&queue->lock, NULL);
 	pthread_cond_init(&queue->more, NULL);
 }
 

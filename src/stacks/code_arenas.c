@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
-#include "base/pool.h"
 
 /* Python takes 64 KiB at a time, for thousands of functions. */
 #define ARENAS_MOST  1024U
@@ -22,7 +21,7 @@ struct code_arena {
 void tally_code_arenas_init(struct tally_code_arenas *arenas)
 {
 	*arenas = (struct tally_code_arenas){.count = 0};
-	tally_lock_init_lending(&arenas->lock);
+	pthread_mutex_init(&arenas->lock, NULL);
 }
 
 void tally_code_arenas_done(struct tally_code_arenas *arenas)
