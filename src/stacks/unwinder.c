@@ -34,8 +34,8 @@
 /* With less for each, threads cost more than they save: that they start, and that each has the
  * tables in its own processor's cache. */
 #define BYTES_OF_WORKER (4ULL << 20)
-/* Behind the recorded programs, unless much waits. Only who may raise a priority lowers it. */
-#define NICE_USUAL  5
+/* As the recorded programs, unless much waits. */
+#define NICE_USUAL  0
 #define NICE_BEHIND (-10)
 
 /* Of one thread that unwinds. */
