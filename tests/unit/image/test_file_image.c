@@ -465,7 +465,7 @@ static void keep_line(void *context, const char *line)
 }
 
 /* A recording may have more names than are taken of all its images. */
-static void recorded_names_that_are_left_out_are_told(void **state)
+static void recorded_names_that_are_left_out_are_printed(void **state)
 {
 	(void)state;
 	for (int some = 0; some < 2; some++) {
@@ -505,7 +505,7 @@ int main(void)
 					    workdir_remove),
 	    cmocka_unit_test_setup_teardown(uses_the_cache_of_perf, workdir_make, workdir_remove),
 	    cmocka_unit_test(one_image_a_file),
-	    cmocka_unit_test(recorded_names_that_are_left_out_are_told),
+	    cmocka_unit_test(recorded_names_that_are_left_out_are_printed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
