@@ -311,7 +311,8 @@ static void *unwinder_main(void *context)
 {
 	struct tally_unwinder *unwinder = context;
 	int result, nice = NICE_BEHIND;
-	/* The thread that began this one may have given its own priority to nobody. */
+	/* Its own priority does not say so: what a real-time thread starts begins with the usual
+	 * one. */
 	bool may_raise = !setpriority(PRIO_PROCESS, 0, nice);
 
 	for (;;) {
