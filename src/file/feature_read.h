@@ -54,8 +54,8 @@ int tally_feature_bpf_prog_info(struct tally_data *data, struct file_cursor *cur
 int tally_feature_recordings(struct tally_data *data, struct file_cursor *cursor);
 /* feature_simpleperf.c */
 int tally_feature_simpleperf_meta_info(struct tally_data *data, struct file_cursor *cursor);
-/* Makes tracing data that is within one of the first records a section. */
-void tally_feature_simpleperf_tracing(struct tally_data *data);
+/* Makes tracing data that is within one of the first records a section. 0 or -ENOMEM. */
+int tally_feature_simpleperf_tracing(struct tally_data *data);
 /* feature_symbols.c */
 int tally_feature_simpleperf_file(struct tally_data *data, struct file_cursor *cursor);
 int tally_feature_simpleperf_file2(struct tally_data *data, struct file_cursor *cursor);

@@ -284,7 +284,8 @@ int tally_file_features_read(struct tally_data *data, struct tally_error *error)
 			tally_file_feature_damage(data, feature, data->sections[feature].offset,
 						  "has invalid contents");
 	}
-	tally_feature_simpleperf_tracing(data);
+	if (!code)
+		code = tally_feature_simpleperf_tracing(data);
 	if (!code)
 		code = name_events(data);
 	if (code)

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "base/buf.h"
 #include "base/bytes.h"
@@ -13,7 +14,8 @@
 /* Sections of one file, by number. */
 struct sections {
 	struct tally_buf payload[256];
-	bool empty[256]; /* there, without a payload */
+	bool empty[256];          /* there, without a payload */
+	struct tally_buf records; /* before the data's last */
 	char *path;
 };
 
@@ -46,7 +48,7 @@ static struct tally_data *finish(struct sections *sections)
 	const uint64_t entry = 64 + 16, data_at = 104 + EVENTS * entry;
 	struct tally_attr attr = {.size = 64, .sample_type = PERF_SAMPLE_IP};
 	struct tally_buf file = {0}, behind = {0};
-	uint64_t bits[4] = {0}, at = data_at + 8;
+	uint64_t bits[4] = {0}, at = data_at + sections->records.size + 8;
 	struct tally_data *data;
 
 	for (unsigned i = 0; i < 256; i++)
@@ -60,13 +62,15 @@ static struct tally_data *finish(struct sections *sections)
 	tally_buf_u64(&file, 104);
 	tally_buf_u64(&file, EVENTS * entry);
 	tally_buf_u64(&file, data_at);
-	tally_buf_u64(&file, 8);
+	tally_buf_u64(&file, sections->records.size + 8);
 	tally_buf_zero(&file, 16);
 	tally_buf_add(&file, bits, sizeof(bits));
 	for (unsigned i = 0; i < EVENTS; i++) {
 		tally_buf_add(&file, &attr, 64);
 		tally_buf_zero(&file, 16);
 	}
+	tally_buf_add(&file, sections->records.data, sections->records.size);
+	tally_buf_done(&sections->records);
 	U32S(&file, PERF_RECORD_FINISHED_INIT, 8U << 16);
 	for (unsigned i = 0; i < 256; i++) {
 		struct tally_buf *payload = &sections->payload[i];
@@ -294,6 +298,59 @@ static void what_simpleperf_writes(void **state)
 	tally_data_close(data);
 }
 
+/* A record of so many bytes behind its header, in pieces. */
+static void add_pieces(struct tally_buf *to, uint32_t type, const uint8_t *bytes, size_t size)
+{
+	size_t whole = 8 + size;
+	struct tally_buf record = {0};
+
+	/* The high half of the size is where others have `misc`. */
+	U32S(&record, type, (uint32_t)(whole << 16 | whole >> 16));
+	tally_buf_add(&record, bytes, size);
+	for (size_t at = 0; at < record.size; at += 65527) {
+		size_t piece = MIN(record.size - at, (size_t)65527);
+
+		U32S(to, SIMPLE_PERF_RECORD_SPLIT, (uint32_t)(piece + 8) << 16);
+		tally_buf_add(to, record.data + at, piece);
+	}
+	U32S(to, SIMPLE_PERF_RECORD_SPLIT_END, 8U << 16);
+	tally_buf_done(&record);
+}
+
+static void simpleperfs_tracing_data_in_pieces(void **state)
+{
+	static const char meta[] = "simpleperf_version\0"
+				   "1";
+	uint8_t bytes[4 + 200000] = {0x40, 0x0d, 3}; /* 200,000 */
+	struct sections sections;
+	struct tally_block block;
+	struct tally_data *data;
+
+	for (size_t i = 4; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)(i * i >> 3);
+	begin(&sections, state);
+	tally_buf_add(&sections.payload[TALLY_FEATURE_SIMPLEPERF_META_INFO], meta, sizeof(meta));
+	/* The kernel's symbols, in more pieces than records are looked at. */
+	for (unsigned i = 0; i < 8; i++)
+		add_pieces(&sections.records, SIMPLE_PERF_RECORD_KERNEL_SYMBOL, bytes,
+			   sizeof(bytes));
+	add_pieces(&sections.records, SIMPLE_PERF_RECORD_TRACING_DATA, bytes, sizeof(bytes));
+	data = finish(&sections);
+	assert_int_equal(tally_data_damage(data)->count, 0);
+	block = tally_data_feature(data, TALLY_FEATURE_TRACING_DATA);
+	assert_int_equal(block.size, 200000);
+	assert_memory_equal(block.bytes, bytes + 4, 200000);
+	tally_data_close(data);
+	/* Without its end it is no record. */
+	begin(&sections, state);
+	tally_buf_add(&sections.payload[TALLY_FEATURE_SIMPLEPERF_META_INFO], meta, sizeof(meta));
+	add_pieces(&sections.records, SIMPLE_PERF_RECORD_TRACING_DATA, bytes, sizeof(bytes));
+	sections.records.size -= 8;
+	data = finish(&sections);
+	assert_int_equal(tally_data_feature(data, TALLY_FEATURE_TRACING_DATA).size, 0);
+	tally_data_close(data);
+}
+
 /* A count that the section cannot hold: damage, and nothing is believed of it. */
 static void counts_beyond_the_section_are_damage(void **state)
 {
@@ -357,6 +414,7 @@ int main(void)
 	    cmocka_unit_test(groups_follow_each_other),
 	    cmocka_unit_test(groups_that_overlap_are_damage),
 	    cmocka_unit_test(what_simpleperf_writes),
+	    cmocka_unit_test(simpleperfs_tracing_data_in_pieces),
 	    cmocka_unit_test(counts_beyond_the_section_are_damage),
 	    cmocka_unit_test(empty_sections_are_no_damage),
 	    cmocka_unit_test(every_number_has_the_name_that_perf_gives_it),
