@@ -10,8 +10,7 @@ static const char *const ways[] = {"auto", "fp", "dwarf", "lbr", "no", NULL};
 const char *record_call_graph_word(size_t index, const char **ret_help)
 {
 	static const char *const help[] = {
-	    "unwound while recording, else fp; auto,SIZE: copies of so many bytes",
-	    "frame pointers, by the kernel",
+	    "unwound while recording, else fp", "frame pointers, by the kernel",
 	    "unwound, of copies of the stack; dwarf,SIZE: of so many bytes",
 	    "the processor's own record of calls", "none"};
 
@@ -70,8 +69,8 @@ size_t record_stack_rows(struct record *record, struct cli_option *to)
 	    {CLI_FLAG, 'g', NULL, NULL, "call chains, as --call-graph auto", &record->callchain,
 	     .with_value = "call-graph"},
 	    {CLI_CALL, 0, "call-graph", "HOW",
-	     "record call chains by auto[,SIZE] (unwound while recording, of copies of SIZE bytes "
-	     "of the stack, else fp), fp (frame pointers), dwarf[,SIZE] (unwound) or lbr",
+	     "record call chains by auto (unwound while recording, else fp), fp (frame pointers), "
+	     "dwarf[,SIZE] (unwound; copies of the stack of SIZE bytes) or lbr",
 	     &record->call_graph, .call = record_take_call_graph, .word = record_call_graph_word},
 	    {CLI_FLAG, 0, "kernel-callchains", NULL, "call chains of the kernel alone",
 	     &record->kernel_chains},

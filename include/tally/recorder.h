@@ -93,9 +93,9 @@ struct tally_recorder_options {
 	bool verbose;
 	int compress_level; /* of zstd, 1 to 22; 0: records are not compressed */
 	/* How call chains are taken: "fp" (the kernel's, by frame pointers), "dwarf" or
-	 * "dwarf,SIZE" (copies of the stack, unwound while recording), "auto" or "auto,SIZE" (the
-	 * same where it is possible, joined with the kernel's, else fp), "lbr", "no"; NULL: as
-	 * `callchain` says. Events' own terms come first. */
+	 * "dwarf,SIZE" (copies of the stack, unwound while recording, joined with the kernel's),
+	 * "auto" (the same where it is possible, else fp), "lbr", "no"; NULL: as `callchain` says.
+	 * Events' own terms come first. */
 	const char *call_graph;
 	bool no_build_ids;    /* the file gets no table of build-ids */
 	const pid_t *parents; /* targets: processes with all that run below them */

@@ -368,16 +368,6 @@ static uint64_t recorded_count(const struct tally_chain_maker *maker,
 	return count;
 }
 
-/* Where the recorded chain's user part begins; their number: it has none. */
-static uint64_t user_part(const struct tally_sample *sample)
-{
-	uint64_t user = 0;
-
-	while (user < sample->callchain_nr && sample->callchain[user] != PERF_CONTEXT_USER)
-		user++;
-	return user;
-}
-
 /* Completes an unwound chain of which the kernel has one by frame pointers, too. */
 static uint32_t join(struct tally_chain_maker *maker, const struct tally_sample *sample,
 		     const struct tally_unwind_world *world, enum tally_unwind_arch arch,
@@ -385,7 +375,7 @@ static uint32_t join(struct tally_chain_maker *maker, const struct tally_sample 
 		     enum tally_chain_end *end)
 {
 	bool zero = trace->end == TALLY_UNWIND_ZERO;
-	uint64_t user = user_part(sample);
+	uint64_t user = 0;
 	uint32_t before;
 
 	/* What was read of unknown bytes is no address. */
@@ -395,6 +385,8 @@ static uint32_t join(struct tally_chain_maker *maker, const struct tally_sample 
 	 * too: the kernel's chain then goes on on the other stack. */
 	if ((*end == TALLY_CHAIN_WHOLE && !zero) || *end == TALLY_CHAIN_TOO_DEEP)
 		return count;
+	while (user < sample->callchain_nr && sample->callchain[user] != PERF_CONTEXT_USER)
+		user++;
 	if (user >= sample->callchain_nr)
 		return count;
 	user++;
@@ -441,11 +433,8 @@ int tally_chain_make(struct tally_chain_maker *maker, const struct tally_sample 
 	uint32_t count, kept = 0;
 	uint64_t *frames;
 
-	if ((sample->present & TALLY_CHAIN_FIELDS) != TALLY_CHAIN_FIELDS || !sample->user_regs)
-		return 0;
-	/* Without a copy the kernel's chain is what there is, or else where the thread was. */
-	if ((!sample->user_stack_size || !sample->user_stack_dyn_size) &&
-	    (!joined || user_part(sample) < sample->callchain_nr))
+	if ((sample->present & TALLY_CHAIN_FIELDS) != TALLY_CHAIN_FIELDS || !sample->user_regs ||
+	    !sample->user_stack_size || !sample->user_stack_dyn_size)
 		return 0;
 	if (start.stack_size > sample->user_stack_size)
 		start.stack_size = sample->user_stack_size;

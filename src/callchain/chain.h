@@ -74,8 +74,7 @@ void tally_chain_maker_forget(struct tally_chain_maker *maker);
  * frame pointers, that continues the unwound one where this ends early; and code of no file is
  * unwound by frame pointers. Without it the result is perf's: an unwound part ends there, and the
  * recorded words come before it unchanged.
- * 1; 0: the sample has no stack to unwind, so its chain is what was recorded; -ENOMEM. Without a
- * stack and without a recorded user part a joined chain has where the thread was. */
+ * 1; 0: the sample has no stack to unwind, so its chain is what was recorded; -ENOMEM. */
 int tally_chain_make(struct tally_chain_maker *maker, const struct tally_sample *sample,
 		     enum tally_unwind_arch arch, const struct tally_chain_space *space,
 		     bool joined, struct tally_chain *ret);

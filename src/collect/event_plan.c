@@ -385,10 +385,6 @@ struct tally_attr tally_plan_stacks_attr(const struct tally_planned *event)
 
 	if (event->off_cpu)
 		tally_off_cpu_file_attr(&attr);
-	/* The file's chains have user space, whoever made them; and those of copies are to be made
-	 * as the recorder makes them. */
-	if (event->unwinds)
-		attr.exclude_callchain_user = 0;
 	return attr;
 }
 

@@ -37,26 +37,20 @@ static int take_stack(struct tally_chain_plan *chain, uint64_t size, const char 
 	return 0;
 }
 
-/* Whether the text is a way that copies stacks, with their size or without. */
-static bool is_way(const char *text, const char *name)
-{
-	size_t length = strlen(name);
-
-	return !strncmp(text, name, length) && (!text[length] || text[length] == ',');
-}
-
-/* "auto", "auto,4096", "fp", "dwarf", "dwarf,4096", "lbr", "no". */
+/* "auto", "fp", "dwarf", "dwarf,4096", "lbr", "no". */
 static int parse_chain(const char *text, const char *event, struct tally_chain_plan *ret,
 		       struct tally_error *error)
 {
-	bool is_auto = is_way(text, "auto");
-	const char *comma = strchr(text, ',');
 	uint64_t size;
 
 	*ret = (struct tally_chain_plan){
 	    .how = TALLY_CHAIN_NONE, .max_stack = ret->max_stack, .keep = ret->keep, .named = true};
 	if (!strcmp(text, "no"))
 		return 0;
+	if (!strcmp(text, "auto")) {
+		ret->how = TALLY_CHAIN_AUTO;
+		return 0;
+	}
 	if (!strcmp(text, "fp")) {
 		ret->how = TALLY_CHAIN_FRAME_POINTERS;
 		return 0;
@@ -65,16 +59,17 @@ static int parse_chain(const char *text, const char *event, struct tally_chain_p
 		ret->how = TALLY_CHAIN_BRANCHES;
 		return 0;
 	}
-	if ((!is_auto && !is_way(text, "dwarf")) || (comma && tally_text_u64(comma + 1, &size)))
-		return tally_fail(error, -EINVAL, -1,
-				  "%s: call-graph is auto, fp, dwarf, 'auto,SIZE', 'dwarf,SIZE', "
-				  "lbr or no, not %s",
-				  event, text);
-	if (!is_auto && !USER_REGISTERS)
+	if (strncmp(text, "dwarf", 5) != 0 || (text[5] && text[5] != ',') ||
+	    (text[5] && tally_text_u64(text + 6, &size)))
+		return tally_fail(
+		    error, -EINVAL, -1,
+		    "%s: call-graph is auto, fp, dwarf, 'dwarf,SIZE', lbr or no, not %s", event,
+		    text);
+	if (!USER_REGISTERS)
 		return tally_fail(error, -EOPNOTSUPP, -1,
 				  "%s: stacks are not copied on this kind of processor", event);
-	ret->how = is_auto ? TALLY_CHAIN_AUTO : TALLY_CHAIN_STACK;
-	return comma ? take_stack(ret, size, event, error) : 0;
+	ret->how = TALLY_CHAIN_STACK;
+	return text[5] ? take_stack(ret, size, event, error) : 0;
 }
 
 static bool copies_stacks(const struct tally_chain_plan *chain)
@@ -88,7 +83,6 @@ void tally_plan_frame_pointers(struct tally_attr *attr)
 	attr->sample_type &= ~(uint64_t)(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER);
 	attr->sample_regs_user = 0;
 	attr->sample_stack_user = 0;
-	attr->exclude_callchain_user = 0;
 }
 
 static void apply_chain(const struct tally_chain_plan *chain, struct tally_attr *attr)
@@ -113,13 +107,11 @@ static void apply_chain(const struct tally_chain_plan *chain, struct tally_attr 
 		attr->sample_stack_user = chain->stack_size ? chain->stack_size
 					  : chain->keep     ? TALLY_STACK_KEPT
 							    : TALLY_STACK_USUAL;
-		/* In code without frame pointers what the kernel takes for them may be a list of a
-		 * hundred objects, and following it costs the program a tenth of a sample. */
-		attr->exclude_callchain_user = chain->keep || chain->how == TALLY_CHAIN_STACK;
 	}
 	if (chain->keep && copies_stacks(chain)) {
 		/* As in perf's files: made from the stack, later. */
 		attr->sample_type |= PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC;
+		attr->exclude_callchain_user = 1;
 	}
 }
 

@@ -12,8 +12,7 @@ enum tally_chain_how {
 	TALLY_CHAIN_FRAME_POINTERS,
 	TALLY_CHAIN_AUTO,  /* copies of registers and stack, unwound by the recorder, where possible
 			    */
-	TALLY_CHAIN_STACK, /* the same, and nothing else will do: no frame pointers of the kernel
-			      either */
+	TALLY_CHAIN_STACK, /* the same, and nothing else will do */
 	TALLY_CHAIN_BRANCHES, /* the processor's record of calls (LBR) */
 };
 
@@ -30,8 +29,7 @@ struct tally_chain_plan {
 #define TALLY_STACK_KEPT  8192
 #define TALLY_STACK_USUAL 65528
 
-/* Takes the fields that the text decides: "auto", "fp", "dwarf", "lbr", "no", and "auto"
- * or "dwarf" with ",SIZE".
+/* Takes the fields that the text decides: "auto", "fp", "dwarf", "dwarf,SIZE", "lbr", "no".
  * -EINVAL, -EOPNOTSUPP. */
 int tally_chain_parse(const char *text, struct tally_chain_plan *ret, struct tally_error *error);
 

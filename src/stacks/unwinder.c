@@ -110,8 +110,7 @@ static int make_sample(struct tally_unwinder *unwinder, struct worker *worker, s
 				  true, &chain);
 	if (result < 0)
 		return result;
-	if (result && chain.end == TALLY_CHAIN_COPY_ENDED && *chain.stack &&
-	    sample->user_stack_dyn_size)
+	if (result && chain.end == TALLY_CHAIN_COPY_ENDED && *chain.stack)
 		tally_stack_pages_read(
 		    &worker->pages, sample->pid, sample->tid,
 		    *chain.stack + sample->user_stack_dyn_size,

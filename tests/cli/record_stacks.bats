@@ -125,7 +125,7 @@ chains() {
 }
 
 @test "15.1: where a copy of the stack ends, the kernel's frame pointers go on" {
-	"$TALLY" record -N -e cpu-clock:u -F 5000 --call-graph auto,2048 -o cut.data --stacks-output copies.data -- \
+	"$TALLY" record -N -e cpu-clock:u -F 5000 --call-graph dwarf,2048 -o cut.data --stacks-output copies.data -- \
 		./program ./libpart.so 0.4 30 2>said
 	chains cut.data >now
 	chains copies.data >later
