@@ -18,6 +18,7 @@ import re
 import resource
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -552,15 +553,17 @@ def remove_output(path):
 
 
 def show_slower(alone, runs, name, log):
-    """How much longer the command took while it was recorded, of the shortest runs: from start to end, and of CPU."""
+    """How much longer the command took while it was recorded, by the median of the turns: from start to end, and of CPU."""
     for what, unit in (("command", "s"), ("command_cpu", "s of CPU")):
-        least_alone = min((getattr(usage, what) for usage in alone if getattr(usage, what)), default=None)
-        slower = {who: min(getattr(usage, what) for usage in usages if usage and getattr(usage, what)) / least_alone
-                  for who, usages in runs.items() if least_alone and any(usage and getattr(usage, what) for usage in usages)}
-        if slower:
-            print("    the command alone takes {:.2f} {}; recorded by {}".format(
-                least_alone, unit, ", ".join(f"{who} {times:.2f}x" for who, times in slower.items())))
-            log.write(json.dumps({"row": name, "what": what, "alone": least_alone, "slower": slower}) + "\n")
+        took = {who: [getattr(usage, what) for usage in usages if usage and getattr(usage, what)]
+                for who, usages in (("alone", alone), *runs.items())}
+        middle = {who: statistics.median(times) for who, times in took.items() if times}
+        usual = middle.pop("alone", None)
+        if usual and middle:
+            slower = {who: times / usual for who, times in middle.items()}
+            print("    the command alone takes {:.2f} {}; recorded by {}; {} turns".format(
+                usual, unit, ", ".join(f"{who} {times:.2f}x" for who, times in slower.items()), len(alone)))
+            log.write(json.dumps({"row": name, "what": what, "alone": usual, "slower": slower}) + "\n")
 
 
 # Seconds that the annotated recording takes of a CPU, some 300 MB.
@@ -674,6 +677,10 @@ def bench_top(args, folder, log):
     show("top", f"{TOP_SECONDS} s, CPUs busy", perf, tally, log)
 
 
+# Of rows that compare by how much two recorders slow a program down: the difference is smaller than that of two runs.
+TURNS_OF_SLOWER = 7
+
+
 def bench_records(args, folder, log):
     for name, options, command in RECORDS:
         if args.rows and args.rows not in name:
@@ -684,10 +691,13 @@ def bench_records(args, folder, log):
         tail = ["true"] if command == "true" else ["bash", "-c", timed]
         runs = {"perf": [], "tally": []}
         alone = []
-        for _ in range(args.times):
+        for turn in range(max(args.times, TURNS_OF_SLOWER if name.startswith("record stacks 5 kHz") else 0)):
             if command != "true":
+                os.sync()
                 alone.append(recorder_cpu(tail, args.timeout, folder))
-            for who, tool in (("perf", "perf"), ("tally", args.tally)):
+            # Not always in the same order; and nobody pays for what the one before has yet to write to the disk.
+            for who, tool in sorted((("perf", "perf"), ("tally", args.tally)), reverse=turn % 2 == 1):
+                os.sync()
                 own = options if isinstance(options, str) else options[who == "tally"]
                 path = os.path.join(folder, f"out-{who}.data")
                 remove_output(path)
