@@ -299,6 +299,7 @@ static int run(struct top *top)
 	signal(SIGTERM, on_signal);
 	signal(SIGPIPE, SIG_IGN);
 	top->live.record.keep = screen ? SAMPLES_KEPT : 0;
+	(void)own_share(top); /* the first one shown is since now */
 	result = show(top, screen, &error);
 	cli_screen_close(screen);
 	if (result == -EPIPE)

@@ -41,6 +41,7 @@ screen() { # keys, command
 	WORK=$!
 	"$TALLY" top --stdio -e cpu-clock -g -p "$WORK" -d 1 -z --refreshes 2 -E 8 >table 2>err
 	head -n 1 table | grep -Eq '^tally top: [1-9][0-9]* samples.*; own CPU [0-9.]+%$'
+	run -1 grep 'own CPU 0\.0%' table
 	awk '/^tally top/ { tables++ } $NF == "large" && tables == 2 { large = $2 + 0 } $NF == "small" && tables == 2 { small = $2 + 0 }
 		$NF == "both" && tables == 2 { both = $1 + 0; self = $2 + 0 }
 		END { exit !(tables == 2 && large > 60 && large < 90 && small > 10 && small < 40 && both > 95 && self < 5) }' table ||
