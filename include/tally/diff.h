@@ -39,7 +39,8 @@ struct tally_diff_options {
 	 * the numbers themselves, of recordings of the same work; "time": samples a second;
 	 * otherwise the name of an event, of whose samples there are so many. */
 	const char *normalize;
-	/* Changes up to this percentage, relative, are taken for what equal runs differ by. */
+	/* Changes up to this percentage, relative, are taken for what equal runs differ by; and up
+	 * to a hundredth of it of all samples. */
 	double noise;
 	/* As the profiles' options have them: functions that were inlined are looked for in the
 	 * samples of that time and these CPUs. */

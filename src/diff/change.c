@@ -46,6 +46,14 @@ static double exposure(const struct tally_diff *diff, const struct diff_event *e
 	return 0;
 }
 
+static double noise_of(const struct tally_diff *diff, const struct diff_event *event,
+		       size_t recording, uint64_t samples)
+{
+	return tally_significance_noise(diff->options.noise / 100, samples,
+					tally_diff_facts(diff, event, 0).all_samples +
+					    tally_diff_facts(diff, event, recording).all_samples);
+}
+
 static int test_recording(struct tally_diff *diff, struct diff_event *event, size_t recording,
 			  struct tally_error *error)
 {
@@ -66,8 +74,9 @@ static int test_recording(struct tally_diff *diff, struct diff_event *event, siz
 
 		event->rows[i].sides[recording].more =
 		    (double)side->row.samples * of_base > (double)before * of;
-		p[i] = tally_significance(before, side->row.samples, of_base, of,
-					  diff->options.noise / 100, side->dispersion);
+		p[i] = tally_significance(
+		    before, side->row.samples, of_base, of,
+		    noise_of(diff, event, recording, before + side->row.samples), side->dispersion);
 	}
 	if (!result)
 		result = tally_significance_choose(

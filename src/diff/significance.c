@@ -4,9 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define ALPHA    0.01
-#define FEW      25U /* numbers below it are counted out; others are nearly normal */
-#define SQRT_TWO 1.4142135623730951
+#define ALPHA      0.01
+#define FEW        25U /* numbers below it are counted out; others are nearly normal */
+#define NOISE_MOST 10  /* more says nothing more */
+#define SQRT_TWO   1.4142135623730951
 
 /* The probability of at most `most` successes in `count` tries. */
 static double at_most(uint64_t most, uint64_t count, double success)
@@ -60,6 +61,14 @@ double tally_significance(uint64_t a, uint64_t b, double of_a, double of_b, doub
 	variance = 1 / (double)a + 1 / (double)b + 2 * noise * noise;
 	ratio = log((double)b / of_b) - log((double)a / of_a);
 	return erfc(fabs(ratio) / sqrt(variance) / SQRT_TWO);
+}
+
+double tally_significance_noise(double noise, uint64_t samples, uint64_t all)
+{
+	double whole = samples ? noise / 100 * (double)all / (double)samples : 0;
+
+	noise = hypot(noise, whole);
+	return noise < NOISE_MOST ? noise : NOISE_MOST;
 }
 
 struct ranked {

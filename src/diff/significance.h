@@ -16,6 +16,10 @@
 double tally_significance(uint64_t a, uint64_t b, double of_a, double of_b, double noise,
 			  double dispersion);
 
+/* The noise of a row with so many of all samples of both: that of its size, and a hundredth of it
+ * of all samples, since where a sample is counted moves between a function and its neighbours. */
+double tally_significance_noise(double noise, uint64_t samples, uint64_t all);
+
 /* Which of several tests are significant, so that the probability of any wrong one, in all of so
  * many tables, is below 1 %: Holm's method.  0 or -ENOMEM. */
 int tally_significance_choose(const double *p, size_t count, size_t tables, bool *ret);

@@ -55,6 +55,22 @@ static void noise_explains_differences_of_its_size(void **state)
 			    tally_significance(few, 60, 1, 1, 0, 1) - 1e-12);
 }
 
+/* A function of 20 equal runs had 1 to 17 of 14,000 samples. */
+static void small_rows_have_more_noise(void **state)
+{
+	double noise = tally_significance_noise(0.03, 18, 27814);
+
+	(void)state;
+	assert_true(tally_significance(1, 17, 13331, 14483, 0.03, 1) < 0.001);
+	assert_true(tally_significance(1, 17, 13331, 14483, noise, 1) > 0.1);
+	noise = tally_significance_noise(0.03, 600, 27814);
+	assert_true(tally_significance(200, 400, 13331, 14483, noise, 1) < 1e-8);
+	is_about(tally_significance_noise(0.03, 27814, 27814), 0.03, 1e-4);
+	is_about(tally_significance_noise(0.03, 1, UINT64_MAX), 10, 1e-9);
+	is_about(tally_significance_noise(0, 1, 27814), 0, 0);
+	is_about(tally_significance_noise(0.03, 0, 27814), 0.03, 1e-12);
+}
+
 static void what_the_rates_are_of_must_be_known(void **state)
 {
 	(void)state;
@@ -87,6 +103,7 @@ int main(void)
 	    cmocka_unit_test(few_samples_are_counted_out),
 	    cmocka_unit_test(many_samples_are_nearly_normal),
 	    cmocka_unit_test(noise_explains_differences_of_its_size),
+	    cmocka_unit_test(small_rows_have_more_noise),
 	    cmocka_unit_test(what_the_rates_are_of_must_be_known),
 	    cmocka_unit_test(of_many_tests_only_the_most_certain_count),
 	};
