@@ -46,18 +46,12 @@ static double exposure(const struct tally_diff *diff, const struct diff_event *e
 	return 0;
 }
 
-static double noise_of(const struct tally_diff *diff, const struct diff_event *event,
-		       size_t recording, uint64_t samples)
-{
-	return tally_significance_noise(diff->options.noise / 100, samples,
-					tally_diff_facts(diff, event, 0).all_samples +
-					    tally_diff_facts(diff, event, recording).all_samples);
-}
-
 static int test_recording(struct tally_diff *diff, struct diff_event *event, size_t recording,
 			  struct tally_error *error)
 {
 	double of_base = exposure(diff, event, 0), of = exposure(diff, event, recording);
+	uint64_t all = tally_diff_facts(diff, event, 0).all_samples +
+		       tally_diff_facts(diff, event, recording).all_samples;
 	double *p = malloc((event->count + 1) * sizeof(*p));
 	bool *significant = calloc(event->count + 1, sizeof(*significant));
 	int result = p && significant ? 0 : -ENOMEM;
@@ -74,9 +68,10 @@ static int test_recording(struct tally_diff *diff, struct diff_event *event, siz
 
 		event->rows[i].sides[recording].more =
 		    (double)side->row.samples * of_base > (double)before * of;
-		p[i] = tally_significance(
-		    before, side->row.samples, of_base, of,
-		    noise_of(diff, event, recording, before + side->row.samples), side->dispersion);
+		p[i] = tally_significance(before, side->row.samples, of_base, of,
+					  tally_significance_noise(diff->options.noise / 100,
+								   before + side->row.samples, all),
+					  side->dispersion);
 	}
 	if (!result)
 		result = tally_significance_choose(
