@@ -10,9 +10,10 @@
 #include "stack_room.h"
 
 /* More call stacks than this, some 64 MB, or so much more memory than at the start, and the session
- * begins anew. */
+ * begins anew.  A table takes as much again at most while it is made: tally-top(1) states the sum.
+ */
 #define STACKS_MOST (4U << 20)
-#define MEMORY_MOST ((size_t)256 << 20)
+#define MEMORY_MOST ((size_t)128 << 20)
 /* Memory is given back to the kernel when so much of it is not in use; binaries are a third of
  * that. */
 #define UNUSED_MOST ((size_t)48 << 20)

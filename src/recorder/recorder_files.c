@@ -12,6 +12,9 @@
 #include "recorder/verbose.h"
 
 #define CHECKPOINT_BYTES (64ULL << 20)
+/* Of copies of stacks in memory: who reads a stream keeps what it reads, too. */
+#define WAITING_MOST      ((size_t)256 << 20)
+#define WAITING_OF_STREAM ((size_t)64 << 20)
 
 /* `stacks`: for samples as the rings have them. */
 static int open_writer(struct tally_recorder *recorder, const char *output, bool stacks,
@@ -107,6 +110,7 @@ static int start_unwinder(struct tally_recorder *recorder, const struct tally_bu
 	    .stacks = recorder->stacks_writer,
 	    .checkpoint_ns = TALLY_CHECKPOINT_NS,
 	    .checkpoint_bytes = CHECKPOINT_BYTES,
+	    .waiting_most = recorder->streams ? WAITING_OF_STREAM : WAITING_MOST,
 	    .open_held = open_held,
 	    .held = &recorder->build_ids,
 	};

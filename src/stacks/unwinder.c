@@ -27,9 +27,8 @@
 #include "write/writer.h"
 #include "wire/record_view.h"
 
-/* The queue takes a sixteenth of the memory at most, and no more than this. */
+/* The queue takes a sixteenth of the memory at most. */
 #define QUEUE_SHARE 16
-#define QUEUE_MOST  (256ULL << 20)
 #define SPILL_MOST  (16ULL << 30)
 /* With less for each, threads cost more than they save: that they start, and that each has the
  * tables in its own processor's cache. */
@@ -341,11 +340,6 @@ static void *unwinder_main(void *context)
 
 /* --- from outside --- */
 
-static size_t queue_bytes(void)
-{
-	return (size_t)MIN(QUEUE_MOST, memory_size() / QUEUE_SHARE);
-}
-
 static int make_workers(struct tally_unwinder *unwinder)
 {
 	int result = 0;
@@ -421,7 +415,8 @@ int tally_unwinder_new(const struct tally_unwinder_options *options, const uint8
 	unwinder->checkpoint_at = monotonic_ns() - unwinder->options.checkpoint_ns;
 	uname(&here);
 	memcpy(unwinder->machine, here.machine, sizeof(unwinder->machine));
-	tally_block_queue_init(&unwinder->queue, queue_bytes(), SPILL_MOST);
+	tally_block_queue_init(&unwinder->queue,
+			       MIN(options->waiting_most, memory_size() / QUEUE_SHARE), SPILL_MOST);
 	result = tally_stack_events_init(&unwinder->events, options->plan);
 	if (!result)
 		result = tally_stack_joins_new(&unwinder->joins);

@@ -20,6 +20,8 @@ struct tally_unwinder_options {
 	/* What is written between two checkpoints: time in ns, and bytes. */
 	int64_t checkpoint_ns;
 	uint64_t checkpoint_bytes;
+	/* Of copies that wait in memory; more wait in a file. */
+	size_t waiting_most;
 	/* Binaries that the recorder holds open: see struct tally_image_options. */
 	int (*open_held)(void *context, const uint8_t *id, uint8_t id_size);
 	void *held;

@@ -1,0 +1,52 @@
+#!/usr/bin/env bats
+# What README shows is what the commands print: readme/screens.py runs all of them.
+
+setup_file() {
+	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
+	export TALLY_SOURCE="${TALLY_SOURCE:-$BATS_TEST_DIRNAME/../..}"
+	cd "$BATS_FILE_TMPDIR" || return 1
+	"$TALLY" record -q -e cpu-clock:k -a -o rights.data -- true 2>/dev/null || return 0
+	"$BATS_TEST_DIRNAME/readme/screens.py" "$TALLY_SOURCE/README.md" "$TALLY" "$PWD" >verdicts 2>failed || true
+}
+
+setup() {
+	cd "$BATS_FILE_TMPDIR" || return 1
+	[ -s rights.data ] || skip "this user may not measure the kernel (kernel.perf_event_paranoid)"
+	! grep -qs . /sys/bus/event_source/devices/cpu*/type || skip "README's runs are of a machine without hardware counters"
+	[ ! -s failed ] || { cat failed; return 1; }
+}
+
+# Each command that begins with these words prints what README shows of it.
+prints_the_same() { # words...
+	local words
+	for words; do
+		grep -A 2 -F ": $words" verdicts >these
+		! grep -A 2 '^other' these || { cat "$(sed -n 's/^\t\([0-9]*\) has no line.*/\1/p' these | head -n 1)" | head -n 50; return 1; }
+		! grep -q '^skipped' these || skip "$(sed -n 's/^\t//p' these | head -n 1)"
+	done
+}
+
+@test "17.5: README's recordings, reports and counts are as the commands print them" {
+	prints_the_same "tally record" "tally report" "tally diff" "tally stat"
+}
+
+@test "17.5: README's listing of a function, and of a data type" {
+	prints_the_same "tally annotate"
+}
+
+@test "17.5: README's run of tally profile" {
+	prints_the_same "tally profile"
+}
+
+@test "17.5: README's answers about a recording, and the one that is repaired" {
+	prints_the_same "tally info" "tally evlist" "tally script" "sqlite3" "tally repair"
+}
+
+@test "17.5: README's answers of tally doctor" {
+	prints_the_same "tally doctor"
+}
+
+@test "17.5: no command of README is left out" {
+	[ "$(grep -c '^[a-z]*: ' verdicts)" = "$(awk '/^```/ {inside = !inside} inside && /^\$ /' "$TALLY_SOURCE/README.md" | wc -l)" ]
+	! grep '^[a-z]*: ' verdicts | grep -vE ': (tally (record|report|diff|stat|annotate|profile|info|evlist|script|repair|doctor)|sqlite3)( |$)'
+}
