@@ -9,6 +9,7 @@
 
 #define MOST_BYTES     (16ULL << 20) /* 100 ms of very many system calls */
 #define MOST_OF_STACKS (32ULL << 20) /* 500 copies of the greatest size */
+#define COPIES         500 /* no more, so that a ring of smaller ones stays in the cache */
 #define MOST_AT_RATES  (128ULL << 20)
 #define FULL_AFTER     25 /* of a second: rings with copies hold as much, where these are many */
 #define LEAST_BYTES    (512ULL << 10)
@@ -33,6 +34,16 @@ static uint64_t most_of_stacks(uint64_t rate)
 	return MIN(MAX(power_above(rate / FULL_AFTER), MOST_OF_STACKS), MOST_AT_RATES);
 }
 
+/* A second of samples, by the events' frequencies: rings are drained at least that often. */
+static uint64_t bytes_at(uint64_t rate, uint64_t copy)
+{
+	uint64_t bytes = power_above(rate);
+
+	if (copy)
+		bytes = MIN(bytes, MAX(power_above(rate / FULL_AFTER), power_above(copy * COPIES)));
+	return MAX(bytes, LEAST_BYTES);
+}
+
 /* What a ring gets of what is left beside the side-band's. Each ring has one page more, for the
  * kernel's header. */
 static uint64_t share_of(uint64_t budget, uint64_t sideband, bool off_cpu)
@@ -48,22 +59,22 @@ struct tally_ring_sizes tally_ring_sizes_choose(const struct tally_limits *limit
 						size_t asked, uint64_t memory)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), rate = tally_plan_rate(plan);
-	uint64_t bytes = MOST_BYTES, sideband, most;
+	uint64_t bytes = MOST_BYTES, copy = 0, sideband, most;
 	struct tally_ring_sizes sizes = {0};
-
 	bool off_cpu = false;
 
 	for (size_t i = 0; i < plan->count; i++) {
-		if (plan->events[i].unwinds)
+		const struct tally_planned *event = &plan->events[i];
+
+		if (event->unwinds) {
 			bytes = most_of_stacks(rate);
-		off_cpu |= plan->events[i].off_cpu;
+			copy = MAX(copy, event->attr.sample_stack_user);
+		}
+		off_cpu |= event->off_cpu;
 	}
 	most = bytes;
-
-	/* A second of samples, by the events' frequencies: rings are drained at least that often.
-	 */
 	if (rate)
-		bytes = MIN(bytes, MAX(power_above(rate), LEAST_BYTES));
+		bytes = MIN(bytes, bytes_at(rate, copy));
 	if (memory && cpus)
 		bytes = MIN(bytes, MAX(power_below(memory / MEMORY_SHARE / cpus), LEAST_BYTES));
 	sideband = MIN(SIDEBAND_BYTES, MAX(bytes / 4, LEAST_BYTES / 2));

@@ -46,24 +46,30 @@ static void test_privileged(void **state)
 	assert_int_equal(bytes_of(&sizes, TALLY_RING_SAMPLES), 512 << 10);
 }
 
-/* With copies of stacks: what comes in a 25th of a second, from 32 to 128 MiB, and still a 64th of
- * the memory at most. */
+/* With copies of stacks: 500 of them, or what comes in a 25th of a second, 128 MiB at most, and
+ * still a 64th of the memory; of a rate that nobody knows 32 MiB. */
 static void test_stacks(void **state)
 {
 	static const struct {
-		uint64_t frequency, memory, mib;
-	} rows[] = {{4000, 24ULL << 30, 32},   {10000, 24ULL << 30, 32},   {20000, 24ULL << 30, 64},
-		    {50000, 24ULL << 30, 128}, {100000, 24ULL << 30, 128}, {50000, 4ULL << 30, 32}};
+		uint32_t frequency, copy;
+		uint64_t memory, mib;
+	} rows[] = {{4000, 65528, 24ULL << 30, 32},    {10000, 65528, 24ULL << 30, 32},
+		    {20000, 65528, 24ULL << 30, 64},   {50000, 65528, 24ULL << 30, 128},
+		    {100000, 65528, 24ULL << 30, 128}, {50000, 65528, 4ULL << 30, 32},
+		    {5000, 16384, 24ULL << 30, 8},     {5000, 8192, 24ULL << 30, 4},
+		    {50000, 16384, 24ULL << 30, 32},   {99, 16384, 24ULL << 30, 2},
+		    {0, 16384, 24ULL << 30, 32}};
 	struct tally_limits limits = {.paranoid = 2, .ipc_lock = true};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct tally_planned events[2] = {
-		    {.attr = {.freq = 1, .sample_stack_user = 65528}, .unwinds = true}};
+		    {.attr = {.freq = rows[i].frequency != 0, .sample_stack_user = rows[i].copy},
+		     .unwinds = true}};
 		struct tally_plan plan = {.events = events, .count = 2};
 		struct tally_ring_sizes sizes;
 
-		events[0].attr.sample_freq = rows[i].frequency;
+		events[0].attr.sample_freq = rows[i].frequency ? rows[i].frequency : 1000;
 		sizes = tally_ring_sizes_choose(&limits, &plan, 2, 0, rows[i].memory);
 		assert_int_equal(bytes_of(&sizes, TALLY_RING_SAMPLES), rows[i].mib << 20);
 	}
