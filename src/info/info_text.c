@@ -192,7 +192,7 @@ static void add_stacks(struct tally_buf *to, const struct tally_stack_counts *st
 		uint64_t count;
 		const char *what;
 	} parts[] = {
-	    {stacks->copy_ended, "end with the copy of the stack"},
+	    {stacks->copy_ended, "where the copy of the stack ends"},
 	    {stacks->unknown_code, "in code without a readable file"},
 	    {stacks->lost - MIN(stacks->lost, stacks->lost_made),
 	     "at a frame without a valid caller"},
