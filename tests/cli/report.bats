@@ -99,7 +99,7 @@ between() { # least, value, most
 	between 65 "$(share_of inner "$output")" 85
 	# below main stands outer, and below that inner with its share
 	echo "$output"
-	[[ "$output" =~ ---main$'\n'\ +outer ]] || [[ "$output" =~ ---main$'\n'.*--outer ]]
+	[[ "$output" =~ --main$'\n'\ +outer ]] || [[ "$output" =~ ---main$'\n'.*--outer ]]
 	[[ "$output" =~ --[67][0-9]\.[0-9][0-9]%--inner ]]
 }
 
