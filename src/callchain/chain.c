@@ -14,12 +14,12 @@
  * was recorded may have more, up to its record's size. */
 #define RECORDED_MOST 8192
 
-/* What was found at an address of code. */
+/* What was found at an address of code: half a line of the cache. */
 struct known_code {
 	uint64_t address, space; /* space 0: free */
 	const struct cfi_rules *rules;
-	bool memory; /* from the bytes of memory, at this moment */
-	uint32_t moment;
+	uint32_t moment; /* when `memory` */
+	bool memory;     /* from the bytes of memory, at that moment */
 };
 #define KNOWN_CODE_BITS 14
 
@@ -39,6 +39,8 @@ struct known_image {
 };
 #define KNOWN_IMAGE_BITS 8
 
+#define CACHE_LINE 64
+
 struct tally_chain_maker {
 	struct tally_chain_images *images;
 	uint32_t most;
@@ -49,7 +51,7 @@ struct tally_chain_maker {
 	uint64_t *words; /* RECORDED_MOST, and the unwound frames */
 	uint8_t *frames;
 	uint64_t *stack;
-	struct known_code known[1U << KNOWN_CODE_BITS];
+	_Alignas(CACHE_LINE) struct known_code known[1U << KNOWN_CODE_BITS];
 	struct known_place places[1U << KNOWN_PLACE_BITS];
 	struct known_image files[1U << KNOWN_IMAGE_BITS];
 };
@@ -57,7 +59,7 @@ struct tally_chain_maker {
 int tally_chain_maker_new(struct tally_chain_images *images, uint32_t frames_most,
 			  struct tally_chain_maker **ret)
 {
-	struct tally_chain_maker *maker = malloc(sizeof(*maker));
+	struct tally_chain_maker *maker = aligned_alloc(CACHE_LINE, sizeof(*maker));
 
 	if (!maker)
 		return -ENOMEM;

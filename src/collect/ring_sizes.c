@@ -9,7 +9,7 @@
 
 #define MOST_BYTES     (16ULL << 20) /* 100 ms of very many system calls */
 #define MOST_OF_STACKS (32ULL << 20) /* 500 copies of the greatest size */
-#define COPIES         500 /* no more, so that a ring of smaller ones stays in the cache */
+#define COPIES         500           /* of smaller ones no more: memory that is in the cache, too */
 #define MOST_AT_RATES  (128ULL << 20)
 #define FULL_AFTER     25 /* of a second: rings with copies hold as much, where these are many */
 #define LEAST_BYTES    (512ULL << 10)
