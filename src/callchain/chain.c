@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
+#include "base/table.h"
 #include "callchain/memory_code.h"
 #include "image/image.h"
 
@@ -39,8 +40,6 @@ struct known_image {
 };
 #define KNOWN_IMAGE_BITS 8
 
-#define CACHE_LINE 64
-
 struct tally_chain_maker {
 	struct tally_chain_images *images;
 	uint32_t most;
@@ -51,7 +50,7 @@ struct tally_chain_maker {
 	uint64_t *words; /* RECORDED_MOST, and the unwound frames */
 	uint8_t *frames;
 	uint64_t *stack;
-	_Alignas(CACHE_LINE) struct known_code known[1U << KNOWN_CODE_BITS];
+	_Alignas(TABLE_APART) struct known_code known[1U << KNOWN_CODE_BITS];
 	struct known_place places[1U << KNOWN_PLACE_BITS];
 	struct known_image files[1U << KNOWN_IMAGE_BITS];
 };
@@ -59,13 +58,12 @@ struct tally_chain_maker {
 int tally_chain_maker_new(struct tally_chain_images *images, uint32_t frames_most,
 			  struct tally_chain_maker **ret)
 {
-	struct tally_chain_maker *maker = aligned_alloc(CACHE_LINE, sizeof(*maker));
+	/* Not calloc(): of memory that is read before it is written, each page would be mapped
+	 * twice, and the other processors interrupted in between. */
+	struct tally_chain_maker *maker = table_apart(1, sizeof(*maker));
 
 	if (!maker)
 		return -ENOMEM;
-	/* Not calloc(): of memory that is read before it is written, each page would be mapped
-	 * twice, and the other processors interrupted in between. */
-	explicit_bzero(maker, sizeof(*maker));
 	maker->images = images;
 	maker->most = frames_most;
 	maker->words = malloc((RECORDED_MOST + 1 + (size_t)frames_most) * sizeof(*maker->words));

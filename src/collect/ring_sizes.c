@@ -6,10 +6,10 @@
 #include <sys/param.h>
 #include <unistd.h>
 #include "collect/openset.h"
+#include "collect/plan_terms.h"
 
 #define MOST_BYTES     (16ULL << 20) /* 100 ms of very many system calls */
-#define MOST_OF_STACKS (32ULL << 20) /* 500 copies of the greatest size */
-#define COPIES         500           /* of smaller ones no more: memory that is in the cache, too */
+#define COPIES         500           /* of stacks: 32 MiB of the greatest ones */
 #define MOST_AT_RATES  (128ULL << 20)
 #define FULL_AFTER     25 /* of a second: rings with copies hold as much, where these are many */
 #define LEAST_BYTES    (512ULL << 10)
@@ -29,19 +29,11 @@ static uint64_t power_above(uint64_t value)
 }
 
 /* At high rates the recorder is woken less often, and what it copies meanwhile has more room. */
-static uint64_t most_of_stacks(uint64_t rate)
+static uint64_t most_of_stacks(uint64_t rate, uint64_t copy)
 {
-	return MIN(MAX(power_above(rate / FULL_AFTER), MOST_OF_STACKS), MOST_AT_RATES);
-}
+	uint64_t bytes = MAX(power_above(rate / FULL_AFTER), power_above(copy * COPIES));
 
-/* A second of samples, by the events' frequencies: rings are drained at least that often. */
-static uint64_t bytes_at(uint64_t rate, uint64_t copy)
-{
-	uint64_t bytes = power_above(rate);
-
-	if (copy)
-		bytes = MIN(bytes, MAX(power_above(rate / FULL_AFTER), power_above(copy * COPIES)));
-	return MAX(bytes, LEAST_BYTES);
+	return MIN(MAX(bytes, LEAST_BYTES), MOST_AT_RATES);
 }
 
 /* What a ring gets of what is left beside the side-band's. Each ring has one page more, for the
@@ -59,22 +51,23 @@ struct tally_ring_sizes tally_ring_sizes_choose(const struct tally_limits *limit
 						size_t asked, uint64_t memory)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), rate = tally_plan_rate(plan);
-	uint64_t bytes = MOST_BYTES, copy = 0, sideband, most;
+	uint64_t copy = 0, bytes, sideband, most;
 	struct tally_ring_sizes sizes = {0};
 	bool off_cpu = false;
 
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct tally_planned *event = &plan->events[i];
 
-		if (event->unwinds) {
-			bytes = most_of_stacks(rate);
+		if (event->unwinds)
 			copy = MAX(copy, event->attr.sample_stack_user);
-		}
 		off_cpu |= event->off_cpu;
 	}
-	most = bytes;
+	bytes = most = copy ? most_of_stacks(rate, TALLY_STACK_USUAL) : MOST_BYTES;
+	/* A second of samples, by the events' frequencies: rings are drained at least that often.
+	 */
 	if (rate)
-		bytes = MIN(bytes, bytes_at(rate, copy));
+		bytes = MIN(copy ? most_of_stacks(rate, copy) : most,
+			    MAX(power_above(rate), LEAST_BYTES));
 	if (memory && cpus)
 		bytes = MIN(bytes, MAX(power_below(memory / MEMORY_SHARE / cpus), LEAST_BYTES));
 	sideband = MIN(SIDEBAND_BYTES, MAX(bytes / 4, LEAST_BYTES / 2));
