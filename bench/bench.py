@@ -831,7 +831,8 @@ def bench_pages(args, folder, log):
     """The page of a recording in a browser, beside speedscope and the Firefox Profiler."""
     chosen = [name for name in PAGES if args.rows in f"page {name}"]
     paths = [path for path in (make_recording(name, folder) for name in chosen) if path]
-    for name, subject, figures in page.rows(args.tally, paths, os.path.join(folder, "npm")) if paths else ():
+    made = args.rows in "page made"
+    for name, subject, figures in page.rows(args.tally, paths, os.path.join(folder, "npm"), made=made) if paths or made else ():
         print(f"{name:26} {subject:18} {figures}", flush=True)
         log.write(json.dumps({"row": name, "subject": subject, "figures": figures}) + "\n")
 

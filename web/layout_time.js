@@ -1,4 +1,4 @@
-// Lays stacks out in the order of time: a column a pixel shows the stack that had the most of it, and equal frames of
+// Lays stacks out in the order of time: a column of two pixels shows the stack that had the most of it, and equal frames of
 // neighbours are one box.
 (function () {
 
@@ -32,7 +32,7 @@ function lengths({ sample, thread, end }, { index, node, count: all }, places) {
 // picked and places: of analysis.js, first..stop of what is picked; the span is [begin, end) in units of time.
 function lay(boxes, recording, tree, picked, places, long, [first, stop], begin, end, width) {
 	const { index } = picked, { time: times } = recording.sample;
-	const columns = Math.max(1, Math.floor(width)), scale = columns / Math.max(1, end - begin);
+	const columns = Math.max(1, width >> 1), scale = columns / Math.max(1, end - begin);
 	const node = new Int32Array(columns).fill(-1), most = new Float64Array(columns);
 	boxes.reset();
 	for (let i = first; i < stop; i++) {

@@ -45,5 +45,12 @@ function table(page) {
 	return { ...made, set(table_) { marker = table_; } };
 }
 
-tally.markers = { draw, table };
+// Of the kinds that there are, their colours and names.
+function legend(marker, theme) {
+	const seen = new Set();
+	for (let i = 0; i < marker.count; i++) seen.add(Math.min(marker.kind[i], KINDS.length - 1));
+	return [...seen].sort().map((kind) => [colour(kind, theme), KINDS[kind]]);
+}
+
+tally.markers = { draw, table, legend };
 })();

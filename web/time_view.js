@@ -117,7 +117,7 @@ function create(page) {
 		if (all.run) rows.push([theme.bar, "runs by switches"]);
 		if (all.taken.some(Boolean)) rows.push([theme.match, "CPU taken by another thread"]);
 		if (all.off.some((value) => value > 0)) rows.push([theme.off, "off the CPUs"]);
-		if (marker) rows.push([theme.span, "markers"]);
+		if (marker) rows.push(...tally.markers.legend(marker, theme));
 		clear(key, rows.map(([colour, text]) => {
 			const swatch = make("span", { class: "swatch", "aria-hidden": "true" });
 			swatch.style.backgroundColor = colour;
