@@ -300,6 +300,7 @@ function create(recording) {
 	// Weights by column of the time line, of all samples that count but for the span: {all, match}.
 	function timeline(state, columns, begin, end) {
 		const chosen = picked(state), of = places(state), scale = columns / Math.max(1, end - begin), { time } = sample;
+		const waits = events(state).list.some((one) => event.kind[one] === 1 && isTime(one));
 		const { count, index, node, weight } = chosen;
 		// Samples are in order of time, so those of a column are in a row: its end is looked for, and not each sample's column.
 		const behind = (column, low) => {
@@ -311,7 +312,18 @@ function create(recording) {
 			}
 			return low;
 		};
+		// Waits last: each is spread over its time, which its sample ends.
+		const spread = (counts) => {
+			const cells = { values: new Float64Array(columns), steps: new Int32Array(columns) }, long = recording.unit / scale;
+			for (let i = 0; i < count; i++) {
+				if (counts !== null && counts[node[i]] === 0) continue;
+				const x = (time[index[i]] - begin) * scale;
+				tally.intervals.cover(cells, 0, columns, x - weight[i] / long, x);
+			}
+			return tally.intervals.level(cells, columns).map((part) => part * long);
+		};
 		const line = (counts) => {
+			if (waits) return spread(counts);
 			const result = new Float64Array(columns);
 			for (let column = 0, i = 0; column < columns; column++) {
 				const to = behind(column, i);

@@ -32,8 +32,8 @@ static void put_command(const struct tally_data_info *info, size_t from, struct 
 
 /* --- the title: what ran, in a few words --- */
 
-/* The value of an option: of the argument itself ("-p5", "--pid=5") or the next one; NULL: it is
- * not this option. */
+/* The value of an option, whose letter may be NULL: of the argument itself ("-p5", "--pid=5") or
+ * the next one; NULL: it is not this option. */
 static const char *option_value(const struct tally_data_info *info, size_t at, const char *letter,
 				const char *name)
 {
@@ -42,11 +42,12 @@ static const char *option_value(const struct tally_data_info *info, size_t at, c
 
 	if (at + 1 < info->cmdline_count)
 		next = info->cmdline[at + 1];
-	if (!strcmp(text, letter) || !strcmp(text, name))
+	if ((letter && !strcmp(text, letter)) || !strcmp(text, name))
 		return next;
 	if (!strncmp(text, name, length) && text[length] == '=')
 		return text + length + 1;
-	return !strncmp(text, letter, 2) && text[2] >= '0' && text[2] <= '9' ? text + 2 : NULL;
+	return letter && !strncmp(text, letter, 2) && text[2] >= '0' && text[2] <= '9' ? text + 2
+										       : NULL;
 }
 
 static const char *name_of(const struct page_tables *tables, unsigned long pid)
@@ -95,7 +96,8 @@ static size_t command_start(const struct page_tables *tables, const struct tally
 	return 0;
 }
 
-static void put_processes(const char *name, const char *pids, struct tally_buf *to)
+static void put_processes(const char *name, const char *pids, bool with_children,
+			  struct tally_buf *to)
 {
 	size_t count = 1;
 
@@ -107,6 +109,8 @@ static void put_processes(const char *name, const char *pids, struct tally_buf *
 		tally_buf_printf(to, "process %s", pids);
 	else
 		tally_buf_printf(to, "%zu processes", count);
+	if (with_children)
+		tally_buf_text(to, count == 1 ? " and its children" : " and their children");
 }
 
 static void put_what_ran(const struct page_tables *tables, const struct tally_data_info *info,
@@ -116,11 +120,12 @@ static void put_what_ran(const struct page_tables *tables, const struct tally_da
 	bool all = false;
 
 	for (size_t i = 1; i < info->cmdline_count && (!end || i < end); i++) {
-		const char *pids = option_value(info, i, "-p", "--pid");
-		const char *name = pids ? process_name(tables, pids) : NULL;
+		const char *pids = option_value(info, i, "-p", "--pid"), *parents = NULL;
 
+		if (!pids)
+			pids = parents = option_value(info, i, NULL, "--children-of");
 		if (pids) {
-			put_processes(name, pids, to);
+			put_processes(process_name(tables, pids), pids, parents != NULL, to);
 			return;
 		}
 		all |= !strcmp(info->cmdline[i], "-a") || !strcmp(info->cmdline[i], "--all-cpus");
