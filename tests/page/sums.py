@@ -41,6 +41,9 @@ def known_waits(bench: Bench):
     same(waits(), [60, [["futex_wait", "loop", 60]]], "all")
     same(waits(span="0-5000000", event="2"), [33, [["futex_wait", "loop", 33]]], "of the first half")
     same(waits(who="t0"), [0, []], "of a thread that never waits")
+    # The overview has each in the 60 ms that it lasted, of columns of 10 ms.
+    line = json.loads(tab.run("JSON.stringify(Array.from(tally.page.analysis.timeline({ ...tally.page.store.now, event: '1' }, 1000, 0, 10000000).all, Math.round))"))
+    same([line[:17], sum(line)], [[0] * 6 + [10_000_000] * 6 + [0] * 5, 3_600_000_000], "over time")
     row = tab.run("[...document.querySelectorAll('.cards table')].at(-1).querySelector('tbody tr').innerText").split("\t")
     same([cell.strip() for cell in row], ["100.0 %", "3.60 s", "futex_wait", "loop"])
 
