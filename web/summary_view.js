@@ -63,12 +63,13 @@ function create(page) {
 		}
 		return best;
 	};
-	const threads = tally.lists.threadColumns(page);
+	// Where each process is one thread, its process has the same name and number.
+	const threads = tally.lists.threadColumns(page), byProcess = recording.processes.length > 1 && recording.thread.count > recording.processes.length;
 	const few = (columns, keys) => keys.map((key) => columns.find((column) => column.key === key)).filter(Boolean);
 	const tables = [
 		recording.diff ? largestChanges(page, top) : top("hot-functions", "Hottest functions", few(tally.lists.functionColumns(page), ["self", "total", "function", "image"]),
 			() => largest(tally.lists.functionRows(page), analysis.functions(store.now).self)),
-		top("hot-threads", "Hottest threads", few(threads.columns, ["self", "thread", "tid", recording.processes.length > 1 ? "process" : ""]),
+		top("hot-threads", "Hottest threads", few(threads.columns, ["self", "thread", "tid", byProcess ? "process" : ""]),
 			() => largest(threads.rows(), analysis.byThread(store.now))),
 	];
 	const waits = tally.waits.table(page, top), hotLines = lines(page, top, () => share());

@@ -17,8 +17,8 @@ SETTINGS use_hive_partitioning = 0;
 
 -- Recordings have many stacks in common, with the same numbers; that with most names is taken.
 CREATE OR REPLACE VIEW stacks AS
-SELECT stack_id, argMax(stack, arrayCount(symbol -> symbol != '', stack.symbol)) AS frames FROM (SELECT stack_id, frames AS stack FROM file('FLEET_DIR/**/stacks*.parquet', Parquet,
-	'stack_id UInt64, frames Array(Tuple(build_id String, image String, offset UInt64, symbol String, file String, line Int32))'))
+SELECT stack_id, max(names) AS named, argMax(stack, names) AS frames FROM (SELECT stack_id, named AS names, frames AS stack FROM file('FLEET_DIR/**/stacks*.parquet', Parquet,
+	'stack_id UInt64, named Int32, frames Array(Tuple(build_id String, image String, offset UInt64, symbol String, file String, line Int32))'))
 GROUP BY stack_id SETTINGS use_hive_partitioning = 0;
 
 -- A frame's name: the symbol, else the binary in brackets.

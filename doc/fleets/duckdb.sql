@@ -11,10 +11,14 @@ SELECT * FROM read_parquet('FLEET_DIR/**/samples*.parquet', hive_partitioning = 
 CREATE OR REPLACE VIEW recordings AS
 SELECT * FROM read_parquet('FLEET_DIR/**/recordings*.parquet', hive_partitioning = false);
 
--- Recordings have many stacks in common, with the same numbers; that with most names is taken.
+-- Recordings have many stacks in common, with the same numbers; that with most names is taken. Its file is found by two small
+-- columns, so that the frames of few files are read.
 CREATE OR REPLACE VIEW stacks AS
-SELECT stack_id, arg_max(frames, len(list_filter(frames, lambda frame: frame.symbol <> ''))) AS frames
-FROM read_parquet('FLEET_DIR/**/stacks*.parquet', hive_partitioning = false) GROUP BY stack_id;
+WITH best AS (
+	SELECT stack_id, max({'named': named, 'filename': filename}).filename AS filename
+	FROM read_parquet('FLEET_DIR/**/stacks*.parquet', hive_partitioning = false, filename = true) GROUP BY stack_id)
+SELECT stack_id, named, frames FROM read_parquet('FLEET_DIR/**/stacks*.parquet', hive_partitioning = false, filename = true)
+JOIN best USING (stack_id, filename);
 
 -- A frame's name: the symbol, else the binary in brackets.
 CREATE OR REPLACE MACRO frame_name(frame) AS

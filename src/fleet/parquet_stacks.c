@@ -9,7 +9,10 @@
 #include "fleet/fleet_base.h"
 #include "session/numbers.h"
 
-static const struct parquet_column columns[] = {{"stack_id", PARQUET_U64}};
+static const struct parquet_column columns[STACK_COLUMNS] = {
+    {"stack_id", PARQUET_U64},
+    {"named", PARQUET_I32},
+};
 enum {
 	FRAME_BUILD_ID,
 	FRAME_IMAGE,
@@ -27,7 +30,7 @@ static const struct parquet_column fields[FRAME_FIELDS] = {
 };
 const struct parquet_table tally_parquet_stacks_table = {
     .columns = columns,
-    .column_count = 1,
+    .column_count = STACK_COLUMNS,
     .list = "frames",
     .fields = fields,
     .field_count = FRAME_FIELDS,
@@ -52,6 +55,8 @@ struct rows {
 	uint32_t image_room;
 	struct last_text source; /* the file of the last line */
 	uint32_t *elements;      /* by line of the places */
+	bool *has_name;          /* the same */
+	uint32_t named;          /* frames of the stack that have a name */
 	struct tally_buf text;
 	int failed;
 };
@@ -92,6 +97,7 @@ static void make_element(struct rows *rows, size_t line, const uint64_t *values)
 	if (number < 0)
 		rows->failed = (int)number;
 	rows->elements[line] = (uint32_t)number;
+	rows->has_name[line] = values[FRAME_SYMBOL] != text_of(rows, "");
 }
 
 /* A place whose functions are left out: one frame. */
@@ -155,6 +161,8 @@ static int add_place(struct rows *rows, uint32_t number)
 	memcpy(&rows->frames[rows->count], &rows->elements[place->first_line],
 	       count * sizeof(*rows->frames));
 	rows->count += count;
+	for (uint32_t i = 0; i < count; i++)
+		rows->named += rows->has_name[place->first_line + i];
 	return 0;
 }
 
@@ -163,11 +171,13 @@ static int put_stack(struct rows *rows, uint32_t node, uint64_t id)
 	struct code_position at = {.node = node};
 	int result = 0;
 
-	rows->count = 0;
+	rows->count = rows->named = 0;
 	while (at.node && !result)
 		result = add_place(rows, code_places_next(&rows->places, &at));
-	return result ? result
-		      : tally_parquet_row(rows->file->rows, &id, rows->frames, rows->count);
+	if (result)
+		return result;
+	return tally_parquet_row(rows->file->rows, (const uint64_t[STACK_COLUMNS]){id, rows->named},
+				 rows->frames, rows->count);
 }
 
 /* All places of the stacks that have a number. */
@@ -190,7 +200,8 @@ static int find_places(struct rows *rows, const uint64_t *ids)
 static int make_elements(struct rows *rows)
 {
 	rows->elements = calloc(rows->places.line_count + 1ULL, sizeof(*rows->elements));
-	if (!rows->elements)
+	rows->has_name = calloc(rows->places.line_count + 1ULL, sizeof(*rows->has_name));
+	if (!rows->elements || !rows->has_name)
 		return -ENOMEM;
 	for (uint32_t i = 1; i < rows->places.count && !rows->failed; i++) {
 		const struct code_place *place = &rows->places.list[i];
@@ -239,6 +250,7 @@ int tally_parquet_stacks_write(struct convert *convert, const struct stack_table
 	if (!result)
 		result = put_stacks(&rows, ids);
 	free(rows.elements);
+	free(rows.has_name);
 	free(rows.frames);
 	free(rows.images);
 	tally_buf_done(&rows.text);

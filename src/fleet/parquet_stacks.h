@@ -5,6 +5,9 @@
 #include "convert/stack_table.h"
 #include "fleet/parquet_file.h"
 
+/* Its plain columns: stack_id, and how many frames of the list have a name, by which views find the
+ * best of a stack's rows without reading the frames of all. */
+#define STACK_COLUMNS 2
 extern const struct parquet_table tally_parquet_stacks_table;
 
 /* The stacks of a table, which is made.  `ids`: by node, the number (tally_parquet_id()) of the

@@ -13,16 +13,21 @@
 
 /* --- a table --- */
 
+/* How many leaves a table of stacks has: one more is stack_id, and tables of older editions lack
+ * two. */
+static uint32_t stack_leaves(const struct parquet_reader *reader)
+{
+	return STACK_FIELDS + (tally_parquet_find(reader, "frames", "start") >= 0 ? 1 : 0) +
+	       (tally_parquet_find(reader, "named", "named") >= 0 ? 1 : 0);
+}
+
 int tally_symbolizer_open_table(const char *path, struct fleet_table *ret,
 				struct tally_error *error)
 {
 	const char *why;
 	int result = tally_fleet_table_open(path, ret, NULL, &why);
 
-	/* One more is stack_id. */
-	if (!result &&
-	    ret->reader.leaf_count !=
-		STACK_FIELDS + (tally_parquet_find(&ret->reader, "frames", "start") >= 0)) {
+	if (!result && ret->reader.leaf_count != stack_leaves(&ret->reader)) {
 		result = -ENOTSUP;
 		why = "it does not have the columns of a table of stacks (tally-export(1)), and "
 		      "others would be lost";

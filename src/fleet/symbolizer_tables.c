@@ -21,7 +21,7 @@ struct copying {
 	uint64_t *texts[STACK_FIELDS]; /* of the table's texts: their numbers in `to`, + 1 */
 	uint64_t none;                 /* the empty text */
 	uint32_t *frames;              /* of a row: elements of the new table's list */
-	uint32_t count, room;
+	uint32_t count, named, room;
 	int failed;
 };
 
@@ -63,6 +63,7 @@ static int add_frame(struct copying *copying, const uint64_t *values)
 		return -ENOMEM;
 	copying->room = room;
 	copying->frames[copying->count++] = (uint32_t)number;
+	copying->named += values[STACK_SYMBOL] != copying->none;
 	return 0;
 }
 
@@ -116,15 +117,17 @@ static int put_rows(struct copying *copying)
 
 	for (uint32_t at = 0, end; at < rows->places && !result; at = end, row++) {
 		end = tally_stack_rows_end(rows, at);
-		copying->count = 0;
+		copying->count = copying->named = 0;
 		for (uint32_t place = at;
 		     place < end && !result && tally_stack_rows_is_frame(rows, place); place++)
 			result = put_frame(copying, place);
 		if (!result)
 			result = copying->failed;
 		if (!result)
-			result = tally_parquet_row(copying->to, &rows->ids.values[row],
-						   copying->frames, copying->count);
+			result = tally_parquet_row(
+			    copying->to,
+			    (const uint64_t[STACK_COLUMNS]){rows->ids.values[row], copying->named},
+			    copying->frames, copying->count);
 	}
 	return result;
 }

@@ -73,6 +73,7 @@ in_root() {
 	unshare -m chroot root /bin/tally "$@"
 }
 
+# bats test_tags=usual
 @test "15.6: an archive shows the same report to the byte in an empty chroot without the binaries" {
 	[ "$(id -u)" = 0 ] || skip "chroot is for root"
 	[ -z "$ASAN_OPTIONS" ] || skip "sanitizers read /proc, which is not in the chroot: the usual build runs this"

@@ -63,6 +63,7 @@ is() { # expression, periods
 	is "event =~ ^br and period < 102" "100 101"
 }
 
+# bats test_tags=usual
 @test "threads without a name take no memory for it" {
 	nm "$TALLY" | grep __asan_init >/dev/null && skip "sanitizers reserve memory"
 	ulimit -v 2000000

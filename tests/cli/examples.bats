@@ -116,6 +116,7 @@ make_busy() {
 	[[ $output == *"not-there"* ]]
 }
 
+# bats test_tags=usual
 @test "samples: builds against what is installed, by pkg-config" {
 	cd "$BATS_TEST_TMPDIR"
 	command -v meson >/dev/null ||

@@ -82,8 +82,8 @@ setup() {
 # Runs a query in both engines: the same rows; prints them, a line each.
 query() {
 	echo "$1" >query.sql
-	node "$READ" "$PACKAGES" sql duckdb duckdb.sql query.sql >duckdb.rows || return 1
-	node "$READ" "$PACKAGES" sql chdb clickhouse.sql query.sql >chdb.rows || return 1
+	node "$READ" "$PACKAGES" sql duckdb "${VIEWS:-.}/duckdb.sql" query.sql >duckdb.rows || return 1
+	node "$READ" "$PACKAGES" sql chdb "${VIEWS:-.}/clickhouse.sql" query.sql >chdb.rows || return 1
 	diff duckdb.rows chdb.rows >&2 || return 1
 	cat chdb.rows
 }
@@ -142,4 +142,21 @@ query() {
 	node "$READ" "$PACKAGES" sql duckdb duckdb.sql query.sql | sed 's/\(\.[0-9]\{6\}\)[0-9]*/\1/g' >after
 	for engine in duckdb clickhouse; do sed -i "s|$PWD/whole|$PWD/fleet|g" $engine.sql; done
 	cmp before after
+}
+
+@test "of the rows of a stack that with most names is taken, wherever it is" {
+	mkdir -p of-mixed
+	for views in duckdb clickhouse; do sed "s|FLEET_DIR|$PWD/mixed|g" "$SOURCE/doc/fleets/$views.sql" >of-mixed/$views.sql; done
+	for turn in 1 2 3 4; do
+		python3 "$BATS_TEST_DIRNAME/fleet.py" base.data one.data --seed 7$turn --shift $turn
+		# shellcheck disable=SC2046 # an option, or none
+		"$TALLY" export --to parquet --host m$turn $([ $turn = 3 ] || echo --no-symbols) mixed one.data
+	done
+	[ "$(find mixed -name 'stacks*' | wc -l)" = 4 ]
+	VIEWS=of-mixed run -0 query "SELECT count(*) AS stacks, count(DISTINCT stack_id) AS numbers, max(named) AS most FROM stacks"
+	[[ "$output" =~ ^([0-9]+)" "([0-9]+)" 3"$ ]]
+	[ "${BASH_REMATCH[1]}" = "${BASH_REMATCH[2]}" ]
+	# Also of samples whose own tables have no names.
+	VIEWS=of-mixed run -0 query "SELECT symbol FROM hottest WHERE self_percent > 50"
+	[ "$output" = leaf ]
 }

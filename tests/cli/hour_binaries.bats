@@ -104,6 +104,7 @@ limited() {
 	done
 }
 
+# bats test_tags=usual
 @test "13.26: no kind of hostile binary takes 10 seconds or 500 MB" {
 	# With sanitizers the unit test `binaries` runs all kinds, smaller ones.
 	if nm "$TALLY" | grep __asan_init >/dev/null; then

@@ -128,6 +128,7 @@ same() { # PROGRAM DEFINITION
 	}
 }
 
+# bats test_tags=usual
 @test "13.32: functions, lines, offsets, patterns and returns are defined as by perf" {
 	needs_perf
 	for program in "${programs[@]}"; do
@@ -147,6 +148,7 @@ same() { # PROGRAM DEFINITION
 	same gcc_0_5 'w*'
 }
 
+# bats test_tags=usual
 @test "13.32: variables, members and casts are defined as by perf" {
 	needs_perf
 	for program in "${programs[@]}"; do
@@ -198,6 +200,7 @@ END
 	[[ $output = *"n=6 x=3"* ]]
 }
 
+# bats test_tags=usual
 @test "13.32: tally stat counts an event, perf lists it as tally does, and each removes the other's" {
 	needs_perf
 	live "$TALLY" probe -q -x gcc_0_5 -a "$GROUP:one=work n" -a "$GROUP:two=prog.c:27" -a "$GROUP:three=deep%return"
@@ -237,6 +240,7 @@ END
 	[ "$output" = "tally probe: no event is called $GROUP:fine | $GROUP:refused | $GROUP:dry" ]
 }
 
+# bats test_tags=usual
 @test "13.32: --vars, --line and --funcs print what perf prints" {
 	needs_perf
 	for program in gcc_0_5 gcc_2_5 gcc_2_4; do
@@ -356,6 +360,7 @@ END
 	fi
 }
 
+# bats test_tags=usual
 @test "13.32: functions of the kernel are defined as by perf" {
 	needs_perf
 	live perf probe -D vfs_read >theirs 2>/dev/null || skip "perf cannot read the kernel's symbols here"
@@ -411,6 +416,7 @@ END
 		skip "a kernel of two functions cannot be linked here: $(head -1 errors)"
 }
 
+# bats test_tags=usual
 @test "13.32: -k: lines and variables of a kernel's vmlinux are defined and shown as by perf" {
 	needs_perf
 	kernel vm0 -O0 -Wl,--build-id=sha1
@@ -454,6 +460,7 @@ END
 	[[ $output != *"another kernel"* ]]
 }
 
+# bats test_tags=usual
 @test "13.32: --range shows where in its function each variable can be read, as perf does" {
 	needs_perf
 	for program in gcc_0_5 gcc_2_5 gcc_2_4; do

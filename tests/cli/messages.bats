@@ -63,6 +63,7 @@ said_at() { # COLUMNS ARGUMENT...: standard error on a terminal of that width, w
 	[ "${#lines[@]}" = "$(grep -c '^cpu[0-9]' /proc/stat)" ]
 }
 
+# bats test_tags=usual
 @test "without /proc nothing is said of settings that cannot be read" {
 	[ "$(id -u)" = 0 ] || skip "needs root, to make a mount namespace"
 	nm "$TALLY" | grep __asan_init >/dev/null && skip "sanitizers read /proc: the usual build runs this test"

@@ -109,6 +109,9 @@ for line in sys.stdin:
 	place=$((0x$(nm prog | awk '$3 == "middle" {print $1}')))
 	grep -qF "{\"build_id\":\"$id\",\"image\":\"$PWD/prog\",\"offset\":\"$place\",\"symbol\":\"middle\",\"file\":\"$PWD/prog.c\",\"line\":4,\"start\":\"$place\"}" stacks
 	grep -qE '"symbol":"inner","file":"[^"]*","line":[0-9]+,"start":"0"' stacks # it was inlined into leaf
+	python3 -c 'import json, sys
+for row in map(json.loads, sys.stdin):
+    assert row["named"] == sum(frame["symbol"] != "" for frame in row["frames"]), row' <stacks
 }
 
 @test "sums of functions are the report's, of the chosen samples" {
