@@ -96,9 +96,10 @@ static size_t command_start(const struct page_tables *tables, const struct tally
 	return 0;
 }
 
-static void put_processes(const char *name, const char *pids, bool with_children,
+static void put_processes(const struct page_tables *tables, const char *pids, bool with_children,
 			  struct tally_buf *to)
 {
+	const char *name = process_name(tables, pids);
 	size_t count = 1;
 
 	for (const char *at = pids; *at; at++)
@@ -120,12 +121,11 @@ static void put_what_ran(const struct page_tables *tables, const struct tally_da
 	bool all = false;
 
 	for (size_t i = 1; i < info->cmdline_count && (!end || i < end); i++) {
-		const char *pids = option_value(info, i, "-p", "--pid"), *parents = NULL;
+		const char *pids = option_value(info, i, "-p", "--pid");
+		const char *parents = option_value(info, i, NULL, "--children-of");
 
-		if (!pids)
-			pids = parents = option_value(info, i, NULL, "--children-of");
-		if (pids) {
-			put_processes(process_name(tables, pids), pids, parents != NULL, to);
+		if (pids || parents) {
+			put_processes(tables, pids ? pids : parents, parents != NULL, to);
 			return;
 		}
 		all |= !strcmp(info->cmdline[i], "-a") || !strcmp(info->cmdline[i], "--all-cpus");
