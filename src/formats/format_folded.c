@@ -5,12 +5,14 @@
  * samples count their recorded period, or 1 where none is recorded; only samples of the first event
  * count unless others are asked for, and those of tracepoints always do. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/table.h"
 #include "base/text.h"
 #include "convert/sample_sums.h"
 #include "formats/format_list.h"
+#include "image/image_kind.h"
 #include "session/record_sink.h"
 
 /* Behind names of functions, as FlameGraph colours them. */
@@ -101,11 +103,8 @@ static bool ends_with(const char *text, const char *end)
 static bool is_jit(const char *path)
 {
 	const char *at = strstr(path, "/tmp/perf-");
-	size_t digits;
+	size_t digits = at ? strspn(at + 10, "0123456789") : 0;
 
-	if (!at)
-		return has_prefix(path, "//anon");
-	digits = strspn(at + 10, "0123456789");
 	return digits && has_prefix(at + 10 + digits, ".map");
 }
 
@@ -165,15 +164,30 @@ static int add_function(struct folded *folded, const char *name, size_t length, 
 	return result;
 }
 
+#define MADE "[JIT] tid "
+
+/* The file of a frame as perf's text has it: of code made at run time it is where its names may be.
+ */
+static const char *file_of(const struct tally_frame *frame, char *room, size_t size)
+{
+	if (frame->inlined)
+		return "inlined";
+	if (!frame->image_path)
+		return "[unknown]";
+	if (!tally_image_is_anon(frame->image_path) || !has_prefix(frame->image_name, MADE))
+		return frame->image_path;
+	snprintf(room, size, "/tmp/perf-%s.map", frame->image_name + strlen(MADE));
+	return room;
+}
+
 /* Names of several functions in one, "a->b", are those of inlined ones. */
 static int add_frame(struct folded *folded, const struct tally_frame *frame, bool java)
 {
 	const char *name = frame->symbol ? frame->symbol : "[unknown]", *end;
-	const char *path = frame->inlined ? "inlined" : frame->image_path;
+	char room[64];
+	const char *path = file_of(frame, room, sizeof(room));
 	int result = 0;
 
-	if (!path)
-		path = "[unknown]";
 	if (name[0] == '(')
 		return 0;
 	while (!result && (end = strstr(name, "->"))) {

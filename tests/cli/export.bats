@@ -187,6 +187,15 @@ record_named() {
 	[ "${#lines[@]}" -eq 6 ]
 }
 
+@test "folded stacks have code made at run time by the map of its names, as stackcollapse-perf.pl has it" {
+	printf 'comm 5 vm\nmap 5 700000 1000 0 //anon\nsample 5 700010 user 700010 700020\n' |
+		python3 "$BATS_TEST_DIRNAME/recording.py" anon.data chains
+	run -0 --separate-stderr "$TALLY" export --to folded anon.data
+	[ "$output" = "vm;[perf-5.map];[perf-5.map] 1000" ]
+	run -0 --separate-stderr "$TALLY" export --to folded --with all anon.data
+	[ "$output" = "vm;[perf-5.map]_[j];[perf-5.map]_[j] 1000" ]
+}
+
 @test "folded stacks lack the blanks that a command's name ends with" {
 	printf 'comm 5 a_name__\nsample 5 1000 user 1000\n' | python3 "$BATS_TEST_DIRNAME/recording.py" blanks.data chains
 	LC_ALL=C sed -i 's/a_name__/a name  /' blanks.data
