@@ -63,8 +63,9 @@ function create(page) {
 		}
 		return best;
 	};
-	// Where each process is one thread, its process has the same name and number.
-	const threads = tally.lists.threadColumns(page), byProcess = recording.processes.length > 1 && recording.thread.count > recording.processes.length;
+	// Where threads are the first of their processes, these have the same names and numbers.
+	const { tid, pid } = recording.thread, byProcess = recording.processes.length > 1 && tid.some((one, i) => one !== pid[i]);
+	const threads = tally.lists.threadColumns(page);
 	const few = (columns, keys) => keys.map((key) => columns.find((column) => column.key === key)).filter(Boolean);
 	const tables = [
 		recording.diff ? largestChanges(page, top) : top("hot-functions", "Hottest functions", few(tally.lists.functionColumns(page), ["self", "total", "function", "image"]),

@@ -12,13 +12,13 @@ CREATE OR REPLACE VIEW recordings AS
 SELECT * FROM read_parquet('FLEET_DIR/**/recordings*.parquet', hive_partitioning = false);
 
 -- Recordings have many stacks in common, with the same numbers; that with most names is taken. Its file is found by two small
--- columns, so that the frames of few files are read.
+-- columns, so that the frames of few files are read: the list of these files is what DuckDB chooses files by.
 CREATE OR REPLACE VIEW stacks AS
-WITH best AS (
+WITH best AS MATERIALIZED (
 	SELECT stack_id, max({'named': named, 'filename': filename}).filename AS filename
 	FROM read_parquet('FLEET_DIR/**/stacks*.parquet', hive_partitioning = false, filename = true) GROUP BY stack_id)
 SELECT stack_id, named, frames FROM read_parquet('FLEET_DIR/**/stacks*.parquet', hive_partitioning = false, filename = true)
-JOIN best USING (stack_id, filename);
+JOIN best USING (stack_id, filename) WHERE filename IN (SELECT DISTINCT filename FROM best);
 
 -- A frame's name: the symbol, else the binary in brackets.
 CREATE OR REPLACE MACRO frame_name(frame) AS

@@ -157,7 +157,7 @@ def names():
     made.summary["recordings"][0].update(command=HOSTILE[0] * 30, host=HOSTILE[1])
     long = "std::__detail::_Map_base<" + ", ".join(f"std::pair<std::string const, Item{i}>" for i in range(60)) + ">::operator[](std::string const&)"
     everything = [("x" * 2000), long, "word " * 400, "ns::" * 500 + "end"] + WORLD + HOSTILE
-    threads = [made.thread(i + 1, i + 1, name[:200]) for i, name in enumerate(everything)]
+    threads = [made.thread(i + 1, i + 1 if i else 1000, name[:200]) for i, name in enumerate(everything)]
     time = 0
     for i, name in enumerate(everything):
         function = made.function(name, image=HOSTILE[i % len(HOSTILE)] if i % 2 else "libstdc++.so.6.0.30", file=HOSTILE[0], line=3)
