@@ -51,33 +51,27 @@ function compute(analysis, state, run, columns, begin, end, by, limit) {
 	const cells = () => ({ values: new Float64Array(shown.length * columns), steps: new Int32Array(shown.length * columns) });
 	const on = cells(), off = cells(), runs = run ? cells() : null;
 	const taken = new Uint8Array(run ? shown.length * columns : 0); // 1 where a run ended because another thread took the CPU
-	const scale = columns / Math.max(1, end - begin);
-	const { event: events, thread: threads, cpu: cpus, time: times, weight: values } = sample;
-	const lengthOf = Float64Array.from(event.unit, (unit) => recording.text(unit) === "ns" ? scale / recording.unit : 0); // columns of a weight of 1
-	const threadRow = by === "cpu" ? null : Int32Array.from(idOf, (id, of) => out[of] && id < ids ? rowOf[id] : -1);
+	const scale = columns / Math.max(1, end - begin), inTime = new Uint8Array(event.count);
+	for (let i = 0; i < event.count; i++) inTime[i] = recording.text(event.unit[i]) === "ns" ? 1 : 0;
+	const { event: events, thread: threads, cpu: cpus, time: times, weight: values } = sample, { unit } = recording;
 	let most = 0;
-	const add = (i, into) => {
-		const of = threads[i], row = threadRow !== null ? threadRow[of] : out[of] && cpus[i] < ids ? rowOf[cpus[i]] : -1;
-		if (row < 0) return;
-		const x = (times[i] - begin) * scale, length = lengthOf[events[i]];
-		if (length > 0) {
-			const before = x - values[i] * length, first = before | 0;
+	// Waits that end behind what is shown began in it, perhaps.
+	for (let i = from, last = isOff.includes(1) ? sample.count : to; i < last; i++) {
+		const e = events[i], isWait = isOff[e] !== 0;
+		if (i >= to && !isWait || !isWait && isOn[e] === 0 || out[threads[i]] === 0) continue;
+		const id = by === "cpu" ? cpus[i] : idOf[threads[i]], row = id < ids ? rowOf[id] : -1;
+		if (row < 0 || by === "cpu" && isWait) continue;
+		const x = (times[i] - begin) * scale;
+		if (inTime[e]) {
+			const before = x - values[i] / unit * scale, into = isWait ? off : on, first = before | 0;
 			if (before >= 0 && x < columns && first === (x | 0)) into.values[row * columns + first] += x - before; // most are this short
 			else cover(into, row * columns, columns, before, x);
 		} else {
-			const at = row * columns + Math.min(columns - 1, x | 0);
+			const at = row * columns + Math.min(columns - 1, Math.floor(x));
 			on.values[at] += values[i];
 			if (on.values[at] > most) most = on.values[at];
 		}
-	};
-	const waits = by === "cpu" ? isOff.fill(0) : isOff;
-	for (let i = from; i < to; i++) {
-		const e = events[i];
-		if (isOn[e]) add(i, on);
-		else if (waits[e]) add(i, off);
 	}
-	// Waits that end behind what is shown began in it, perhaps.
-	if (waits.includes(1)) for (let i = to; i < sample.count; i++) if (waits[events[i]]) add(i, off);
 	if (most > 0) for (let i = 0; i < on.values.length; i++) on.values[i] /= most;
 	if (run) {
 		for (let i = 0; i < run.count; i++) {
@@ -110,12 +104,14 @@ function draw(context, strips, row, { width, theme }) {
 	const up = 16, low = HEIGHT - up - 4;
 	const fill = (values, colour, y, height, down) => {
 		context.fillStyle = colour;
+		context.beginPath();
 		for (let i = 0; i < columns; i++) {
 			const value = values[base + i];
 			if (!(value > 0)) continue;
 			const tall = Math.max(0.75, value * height);
-			context.fillRect(i * wide, down ? y : y - tall, wide, tall);
+			context.rect(i * wide, down ? y : y - tall, wide, tall);
 		}
+		context.fill();
 	};
 	fill(on, theme.on, up, up - 2, false);
 	if (run) fill(run, theme.bar, up + 3, 3, false);
