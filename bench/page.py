@@ -93,6 +93,14 @@ def memory(tab):
     return used["usedSize"] + used.get("backingStorageSize", 0)
 
 
+def opened(chromium, page):
+    """A tab in which a page is drawn."""
+    tab = chromium.tab(width=1600, height=1000)
+    tab.do("Page.navigate", url=f"file://{page}")
+    tab.wait(READY, 300)
+    return tab
+
+
 def measure(chromium, tally, path, folder, more=()):
     """The page of a recording."""
     page = os.path.join(folder, "page.html")
@@ -100,9 +108,7 @@ def measure(chromium, tally, path, folder, more=()):
         text = min(seconds([tally, "report", "-i", path, *more], nowhere) for _ in range(2))
         made = min(seconds([tally, "report", f"--html={page}", "-i", path, *more], nowhere) for _ in range(2))
     size, recorded = os.path.getsize(page), os.path.getsize(path)
-    tab = chromium.tab(width=1600, height=1000)
-    tab.do("Page.navigate", url=f"file://{page}")
-    tab.wait(READY, 300)
+    tab = opened(chromium, page)
     drawn = tab.run("performance.getEntriesByName('tally-drawn')[0].startTime")
     found = json.loads(tab.run(GESTURES))
     yield (f"{recorded / 1e6:.0f} MB: text {text:.2f} s, page {made:.2f} s ({made / text:.2f}x, under 2 is wanted), {size / 1e6:.1f} MB "
@@ -116,9 +122,7 @@ def measure_made(chromium, folder):
     """The gestures of each view on a page with as many stack nodes and samples as they must be answered for within 50 ms."""
     page = os.path.join(folder, "made.html")
     subprocess.run([sys.executable, os.path.join(TOP, "tests", "page", "made.py"), "large", page], check=True)
-    tab = chromium.tab(width=1600, height=1000)
-    tab.do("Page.navigate", url=f"file://{page}")
-    tab.wait(READY, 300)
+    tab = opened(chromium, page)
     found = json.loads(tab.run(VIEWS))
     yield f"{found.pop('nodes'):,} nodes, {found.pop('samples'):,} samples"
     for name, (middle, longest) in found.items():

@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "convert/sample_sums.h"
 #include "formats/format_list.h"
-#include "image/image_kind.h"
+#include "session/numbers.h"
 #include "session/record_sink.h"
 
 /* Behind names of functions, as FlameGraph colours them. */
@@ -164,19 +164,18 @@ static int add_function(struct folded *folded, const char *name, size_t length, 
 	return result;
 }
 
-#define MADE "[JIT] tid "
-
 /* The file of a frame as perf's text has it: of code made at run time it is where its names may be.
  */
-static const char *file_of(const struct tally_frame *frame, char *room, size_t size)
+static const char *file_of(const struct folded *folded, const struct tally_frame *frame, char *room,
+			   size_t size)
 {
+	uint32_t pid = tally_session_image_map_pid(folded->convert->session, frame->image);
+
 	if (frame->inlined)
 		return "inlined";
-	if (!frame->image_path)
-		return "[unknown]";
-	if (!tally_image_is_anon(frame->image_path) || !has_prefix(frame->image_name, MADE))
-		return frame->image_path;
-	snprintf(room, size, "/tmp/perf-%s.map", frame->image_name + strlen(MADE));
+	if (!pid)
+		return frame->image_path ? frame->image_path : "[unknown]";
+	snprintf(room, size, "/tmp/perf-%u.map", pid);
 	return room;
 }
 
@@ -185,7 +184,7 @@ static int add_frame(struct folded *folded, const struct tally_frame *frame, boo
 {
 	const char *name = frame->symbol ? frame->symbol : "[unknown]", *end;
 	char room[64];
-	const char *path = file_of(frame, room, sizeof(room));
+	const char *path = file_of(folded, frame, room, sizeof(room));
 	int result = 0;
 
 	if (name[0] == '(')

@@ -111,6 +111,9 @@ const char *tally_image_path(const struct tally_image *image);
 const char *
 tally_image_name(const struct tally_image *image); /* short: base name, as perf prints */
 
+/* The process whose perf map is to have the names of this code made at run time; 0: none. */
+uint32_t tally_image_map_pid(const struct tally_image *image);
+
 /* Whether places are the sampled addresses themselves (kernel, modules, anonymous memory) and not
  * file offsets (binaries, the vdso). */
 bool tally_image_places_are_addresses(const struct tally_image *image);

@@ -365,6 +365,13 @@ enum tally_image_kind tally_image_kind(const struct tally_image *image)
 	return image->kind;
 }
 
+uint32_t tally_image_map_pid(const struct tally_image *image)
+{
+	return image->kind == TALLY_IMAGE_ANON && !image->data && tally_image_is_anon(image->path)
+		   ? image->pid
+		   : 0;
+}
+
 const char *tally_image_path(const struct tally_image *image)
 {
 	return image->path;

@@ -169,6 +169,16 @@ bool tally_session_image_facts(const struct tally_session *session, uint32_t ima
 	return true;
 }
 
+uint32_t tally_session_image_map_pid(const struct tally_session *session, uint32_t image)
+{
+	const struct tally_frame_image *found;
+
+	if (image >= chunks_count(&session->tables.frames.images))
+		return 0;
+	found = tally_frames_image_at(&session->tables.frames, image);
+	return found->image ? tally_image_map_pid(found->image) : 0;
+}
+
 bool tally_session_image_is_made(const struct tally_session *session, uint32_t image)
 {
 	const struct tally_frame_image *found;

@@ -60,6 +60,8 @@ bool tally_session_image_facts(const struct tally_session *session, uint32_t ima
 			       struct tally_image_facts *ret);
 /* Whether an image's code was made at run time. */
 bool tally_session_image_is_made(const struct tally_session *session, uint32_t image);
+/* The process whose perf map is to have the names of it; 0: none. */
+uint32_t tally_session_image_map_pid(const struct tally_session *session, uint32_t image);
 /* Whether an image with this short name was met. */
 bool tally_session_has_image(const struct tally_session *session, const char *name);
 /* Why the kernel's symbols are missing; NULL: they are not, or it is not known. */
