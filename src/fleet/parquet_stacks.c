@@ -92,7 +92,8 @@ static const struct image_texts *image_of(struct rows *rows, uint32_t image, con
 
 static void make_element(struct rows *rows, size_t line, const uint64_t *values)
 {
-	int64_t number = tally_parquet_element(rows->file->rows, values);
+	/* A line is at one place of one image, or within another line there. */
+	int64_t number = tally_parquet_another_element(rows->file->rows, values);
 
 	if (number < 0)
 		rows->failed = (int)number;

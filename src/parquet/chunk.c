@@ -20,6 +20,9 @@ int tally_parquet_chunk_grow(struct parquet_chunk *chunk)
 	if (!array_resize(&chunk->values, room, sizeof(*chunk->values)))
 		return -ENOMEM;
 	chunk->room = room;
+	for (uint32_t i = 0; !chunk->varies && i < chunk->count; i++)
+		chunk->values[i] = chunk->only;
+	chunk->varies = true;
 	return 0;
 }
 
@@ -142,16 +145,19 @@ static int make_dictionary(const struct parquet_chunk *chunk, size_t most, bool 
 	*ret = (struct dictionary){.places = calloc(chunk->count + 1U, sizeof(*ret->places))};
 	if (!ret->places)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < chunk->count && !*full; i++) {
+	/* All places are 0 of a chunk with one value. */
+	for (uint32_t i = 0; i < (chunk->varies ? chunk->count : chunk->count != 0) && !*full;
+	     i++) {
+		uint64_t value = parquet_chunk_value(chunk, i);
 		uint32_t more;
 		uint64_t *place;
 		bool added;
 
-		if (i && chunk->values[i] == chunk->values[i - 1]) {
+		if (i && value == chunk->values[i - 1]) {
 			ret->places[i] = place_of_last;
 			continue;
 		}
-		place = tally_map_put(&known, chunk->values[i], &added);
+		place = tally_map_put(&known, value, &added);
 		more = array_room(room, ret->count + 1, 256);
 		if (!place ||
 		    (more != room && !array_resize(&ret->distinct, more, sizeof(*ret->distinct)))) {
@@ -161,7 +167,7 @@ static int make_dictionary(const struct parquet_chunk *chunk, size_t most, bool 
 		room = more;
 		if (added) {
 			*place = ret->count;
-			ret->distinct[ret->count++] = chunk->values[i];
+			ret->distinct[ret->count++] = value;
 			*full = ret->count * value_size > most;
 		}
 		ret->places[i] = place_of_last = (uint32_t)*place;
@@ -217,7 +223,7 @@ static int put_places(const struct dictionary *dictionary, const struct parquet_
 int tally_parquet_chunk_write(const struct parquet_chunk *chunk, const struct element_list *list,
 			      const struct tally_strings *texts, struct parquet_pages *ret)
 {
-	bool may_differ = !list && chunk->type != PARQUET_TEXT, by_deltas = false;
+	bool may_differ = !list && chunk->varies && chunk->type != PARQUET_TEXT, by_deltas = false;
 	struct tally_buf page = {0}, deltas = {0};
 	struct parquet_written *written = &ret->written;
 	struct dictionary dictionary = {.count = 0};

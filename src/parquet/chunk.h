@@ -3,6 +3,7 @@
 #define TALLY_PARQUET_CHUNK_H
 
 #include <errno.h>
+#include <stdbool.h>
 #include "base/buf.h"
 #include "base/map.h"
 #include "parquet/parquet.h"
@@ -11,6 +12,8 @@ struct element_list;
 
 struct parquet_chunk {
 	enum parquet_type type;
+	bool varies; /* else all values are `only`, and none is in `values` */
+	uint64_t only;
 	uint64_t *values;
 	uint32_t count, room;
 };
@@ -30,15 +33,30 @@ struct parquet_pages {
 	struct parquet_written written;
 };
 
-/* Makes room for another value.  0 or -ENOMEM. */
+/* Makes room for another value, which differs from one before.  0 or -ENOMEM. */
 int tally_parquet_chunk_grow(struct parquet_chunk *chunk);
 /* 0 or -ENOMEM. */
 static inline int parquet_chunk_add(struct parquet_chunk *chunk, uint64_t value)
 {
-	if (chunk->count == chunk->room && tally_parquet_chunk_grow(chunk))
+	if (!chunk->varies && (!chunk->count || value == chunk->only)) {
+		chunk->only = value;
+		chunk->count++;
+		return 0;
+	}
+	if ((!chunk->varies || chunk->count == chunk->room) && tally_parquet_chunk_grow(chunk))
 		return -ENOMEM;
 	chunk->values[chunk->count++] = value;
 	return 0;
+}
+static inline uint64_t parquet_chunk_value(const struct parquet_chunk *chunk, uint32_t at)
+{
+	return chunk->varies ? chunk->values[at] : chunk->only;
+}
+/* Forgets all values, and keeps the memory. */
+static inline void parquet_chunk_clear(struct parquet_chunk *chunk)
+{
+	chunk->count = 0;
+	chunk->varies = false;
 }
 /* Makes the chunk's pages, in buffers that are empty, and what bounds its values.  `list`: of a
  * field, whose values are those of the list's elements; NULL of a plain column.  0, -ENOMEM or

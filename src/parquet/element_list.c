@@ -33,41 +33,60 @@ static uint64_t hash_of(const struct element_list *list, const uint64_t *values)
 static bool make_room(struct element_list *list)
 {
 	uint32_t room = array_room(list->known_room, list->known + 1, 256);
-	uint64_t *slots;
 
-	if (room == list->known_room)
-		return true;
-	if (room > UINT32_MAX / 4 ||
+	if (room != list->known_room &&
 	    !array_resize(&list->values, room, list->field_count * sizeof(*list->values)))
 		return false;
-	slots = tally_table_tagged(list->slots, list->slot_room, room * 2);
+	list->known_room = room;
+	return true;
+}
+
+static bool make_slots(struct element_list *list)
+{
+	uint64_t *slots;
+
+	if (list->slot_room == (uint64_t)list->known_room * 2)
+		return true;
+	if (list->known_room > UINT32_MAX / 4)
+		return false;
+	slots = tally_table_tagged(list->slots, list->slot_room, list->known_room * 2);
 	if (!slots)
 		return false;
 	free(list->slots);
 	list->slots = slots;
-	list->slot_room = room * 2;
-	list->known_room = room;
+	list->slot_room = list->known_room * 2;
 	return true;
+}
+
+int64_t tally_element_list_another(struct element_list *list, const uint64_t *values)
+{
+	if (list->known == UINT32_MAX || !make_room(list))
+		return -ENOMEM;
+	memcpy(&list->values[(size_t)list->known * list->field_count], values,
+	       list->field_count * sizeof(*values));
+	return list->known++;
 }
 
 int64_t tally_element_list_number(struct element_list *list, const uint64_t *values)
 {
 	uint32_t tag = (uint32_t)(hash_of(list, values) >> 32), at;
 	size_t size = list->field_count * sizeof(*values);
+	int64_t number;
 
-	if (!make_room(list))
+	if (!make_room(list) || !make_slots(list))
 		return -ENOMEM;
 	for (at = tag & (list->slot_room - 1); list->slots[at];
 	     at = (at + 1) & (list->slot_room - 1)) {
-		uint32_t number = (uint32_t)list->slots[at] - 1;
+		uint32_t known = (uint32_t)list->slots[at] - 1;
 
 		if (list->slots[at] >> 32 == tag &&
-		    !memcmp(&list->values[(size_t)number * list->field_count], values, size))
-			return number;
+		    !memcmp(&list->values[(size_t)known * list->field_count], values, size))
+			return known;
 	}
-	memcpy(&list->values[(size_t)list->known * list->field_count], values, size);
-	list->slots[at] = (uint64_t)tag << 32 | ++list->known;
-	return list->known - 1;
+	number = tally_element_list_another(list, values);
+	if (number >= 0)
+		list->slots[at] = (uint64_t)tag << 32 | list->known;
+	return number;
 }
 
 /* --- lists --- */

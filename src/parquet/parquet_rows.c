@@ -129,7 +129,7 @@ int tally_parquet_rows_write(struct parquet_rows *rows)
 	if (!result)
 		result = tally_parquet_put_group(rows->writer, rows->count, rows->pages);
 	for (uint32_t i = 0; i < rows->chunk_count; i++)
-		rows->chunks[i].count = 0;
+		parquet_chunk_clear(&rows->chunks[i]);
 	tally_element_list_next(&rows->list);
 	rows->count = rows->values = 0;
 	return result;
@@ -138,6 +138,11 @@ int tally_parquet_rows_write(struct parquet_rows *rows)
 int64_t tally_parquet_element(struct parquet_rows *rows, const uint64_t *values)
 {
 	return tally_element_list_number(&rows->list, values);
+}
+
+int64_t tally_parquet_another_element(struct parquet_rows *rows, const uint64_t *values)
+{
+	return tally_element_list_another(&rows->list, values);
 }
 
 int tally_parquet_row(struct parquet_rows *rows, const uint64_t *values, const uint32_t *elements,

@@ -17,8 +17,11 @@ int tally_parquet_sort_rows(struct parquet_chunk *chunks, uint32_t chunk_count,
 	for (uint32_t i = 0; i < count && !result; i++)
 		rows[i] = i;
 	for (size_t i = order_count; i-- && !result;)
-		tally_key_sort(chunks[order[i]].values, rows, spare, count);
+		if (chunks[order[i]].varies)
+			tally_key_sort(chunks[order[i]].values, rows, spare, count);
 	for (uint32_t i = 0; i < chunk_count && !result; i++) {
+		if (!chunks[i].varies)
+			continue;
 		for (uint32_t row = 0; row < count; row++)
 			values[row] = chunks[i].values[rows[row]];
 		memcpy(chunks[i].values, values, count * sizeof(*values));

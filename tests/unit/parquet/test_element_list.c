@@ -25,6 +25,11 @@ static void equal_elements_are_one(void **state)
 	for (unsigned round = 0; round < 2; round++)
 		for (unsigned i = 0; i < ELEMENTS; i++)
 			assert_int_equal(number_of(&list, i / 7, i % 7), i);
+	/* One that is known to be another has the next number, and is not found. */
+	assert_int_equal(tally_element_list_another(&list, (const uint64_t[FIELDS]){9, 99}),
+			 ELEMENTS);
+	assert_int_equal(number_of(&list, 9, 99), ELEMENTS + 1);
+	assert_int_equal(number_of(&list, 0, 3), 3);
 	tally_element_list_done(&list);
 }
 
@@ -56,12 +61,12 @@ static void groups_have_their_elements_once(void **state)
 	tally_element_list_next(&list);
 	/* The next group knows the elements, and has only its own. */
 	for (unsigned i = 0; i < FIELDS; i++)
-		fields[i].count = 0;
+		parquet_chunk_clear(&fields[i]);
 	assert_int_equal(number_of(&list, 10, 100), 1);
 	assert_int_equal(tally_element_list_add(&list, lists + 1, 1), 0);
 	assert_int_equal(tally_element_list_finish(&list, fields), 0);
 	assert_int_equal(fields[0].count, 1);
-	assert_int_equal(fields[0].values[0], 10);
+	assert_int_equal(parquet_chunk_value(&fields[0], 0), 10);
 	assert_int_equal(list.numbers[0], 0);
 	for (unsigned i = 0; i < FIELDS; i++)
 		free(fields[i].values);

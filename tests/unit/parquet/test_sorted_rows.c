@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include "parquet/sorted_rows.h"
 
-enum { ROWS = 5000, COLUMNS = 3 };
+enum { ROWS = 5000, COLUMNS = 4 };
 
 static void rows_are_sorted_whole(void **state)
 {
-	static const uint8_t order[] = {1, 0};
+	static const uint8_t order[] = {1, 3, 0};
 	struct parquet_chunk chunks[COLUMNS] = {0};
 	uint64_t random = 1, sum = 0;
 
@@ -24,8 +24,13 @@ static void rows_are_sorted_whole(void **state)
 		assert_int_equal(parquet_chunk_add(&chunks[2], (random >> 40 & 31) << 40 |
 								   random >> 60 << 32 | row),
 				 0);
+		assert_int_equal(parquet_chunk_add(&chunks[3], 7), 0);
 	}
-	assert_int_equal(tally_parquet_sort_rows(chunks, COLUMNS, order, 2), 0);
+	assert_int_equal(tally_parquet_sort_rows(chunks, COLUMNS, order, sizeof(order)), 0);
+	/* A column of one value needs no room, and orders nothing. */
+	assert_int_equal(chunks[3].count, ROWS);
+	assert_null(chunks[3].values);
+	assert_int_equal(parquet_chunk_value(&chunks[3], ROWS - 1), 7);
 	for (unsigned row = 0; row < ROWS; row++) {
 		assert_int_equal(chunks[2].values[row] >> 32,
 				 chunks[1].values[row] << 8 | chunks[0].values[row]);
