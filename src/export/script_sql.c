@@ -10,6 +10,7 @@
 #include "base/option_struct.h"
 #include "base/table.h"
 #include "base/text.h"
+#include "jit/compiled_name.h"
 #include "resolve/payload_symbols.h"
 #include "resolve/resolver.h"
 #include "export/script_json.h"
@@ -121,6 +122,19 @@ static int add_function(struct sql *sql, const struct tally_function_place *func
 	return set_name(sql->frames, SQL_FRAME_FUNCTION, &sql->text, tally_buf_str(&sql->other));
 }
 
+/* Code that V8 made of a function has a mark in its symbol, which reports leave out. */
+static int add_unmarked(struct sql *sql, const char *symbol)
+{
+	size_t mark = tally_compiled_name(symbol);
+
+	if (!mark)
+		return 0;
+	tally_buf_clear(&sql->other);
+	tally_buf_add(&sql->other, symbol, mark);
+	tally_buf_text(&sql->other, symbol + mark + 1);
+	return set_name(sql->frames, SQL_FRAME_FUNCTION, &sql->text, tally_buf_str(&sql->other));
+}
+
 /* `of`: the frame at the place, or that of the n-th function that was inlined there. */
 static int add_frame(struct sql *sql, struct tally_resolver *resolver,
 		     const struct tally_located *located,
@@ -148,6 +162,7 @@ static int add_frame(struct sql *sql, struct tally_resolver *resolver,
 		else
 			tally_sql_set(sql->frames, SQL_FRAME_OFFSET,
 				      located->place - located->symbol_start);
+		result = add_unmarked(sql, frame.symbol);
 	} else if (function) {
 		result = add_function(sql, function);
 	}

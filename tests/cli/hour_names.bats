@@ -167,7 +167,13 @@ some_samples() {
 	} | python3 "$HERE/recording.py" jit.data
 	rows -i jit.data | cut -d, -f2,5 | sort >got
 	rows -i jit.data --addresses | cut -d, -f2,5 | sort >apart
+	if command -v sqlite3 >/dev/null && "$TALLY" script -i jit.data --sql jit.db; then
+		sqlite3 -separator ,[.] jit.db 'SELECT SUM(samples), function FROM functions GROUP BY function' | tr -d ' ' | sort >database
+	else
+		cp got database
+	fi
 	rm -f "$map"
+	diff got database
 	diff got - <<'END'
 1,[.]JS:file.js:1:1
 1,[.]JS:otherfile.js:9:9
