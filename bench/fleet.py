@@ -108,6 +108,8 @@ def make(given, until):
     more = []
     for (service, symbol, factor), where in ((REGRESSED, 2), (ODD, ODD_HOST + 1000)):
         addresses, share = places(given, service, symbol)
+        if not addresses:
+            sys.exit(f"fleet.py: no sample of {service} is in {symbol}: its program needs names (debug symbols), or is another one")
         print(f"{symbol}: {100 * share:.2f} % of {service}'s samples, planted {factor} times", flush=True)
         more.append((factor, addresses, (service, where)))
     with multiprocessing.Pool(given.jobs) as pool:
