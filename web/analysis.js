@@ -2,16 +2,13 @@
 // what it depends on changes, so that a gesture costs one pass over samples and one over nodes.
 (function () {
 
+const SOME = 4; // answers by event are kept for so many of them
+
 function create(recording) {
 	const { sample, thread, event } = recording;
-	const kept = {};
+	const { keep, now, parts } = tally.kept.create(), { steps } = tally.kept;
 	const base = tally.tree.recorded(recording);
 	const room = {}; // arrays that are used again
-
-	function keep(name, key, make) {
-		if (!kept[name] || kept[name].key !== key) kept[name] = { key, value: make() };
-		return kept[name].value;
-	}
 
 	function array(name, size, type = Float64Array) {
 		if (!room[name] || room[name].length !== size) return room[name] = new type(size);
@@ -83,11 +80,9 @@ function create(recording) {
 		});
 	}
 
-	function tree(state) {
-		return keep("tree", `${state.ops}|${state.recursion}`, () => state.ops || state.recursion
-			? tally.transform.transformed(recording, base, tally.state.read.operations(state.ops), state.recursion === "1")
-			: base);
-	}
+	const treeOf = (state) => ["tree", `${state.ops}|${state.recursion}`,
+		() => tally.transform.transformed(recording, base, tally.state.read.operations(state.ops), state.recursion === "1"), 2];
+	const tree = (state) => state.ops || state.recursion ? now(treeOf(state)) : base;
 
 	function matches(state) {
 		return keep("matches", state.search, () => tally.search.labels(recording, state.search));
@@ -97,7 +92,7 @@ function create(recording) {
 	}
 
 	// Which samples are meant, and what is shown of them.
-	const samples = (state) => `${state.event}|${state.who}|${state.recordings}`;
+	const samples = (state) => `${events(state).list}|${state.who}|${state.recordings}`;
 	const filtered = (state) => state.filter && state.search ? state.search : "";
 	const selection = (state) => `${samples(state)}|${state.ops}|${state.recursion}|${filtered(state)}`;
 	const sides = (state) => recording.diff ? `|${state.compare}|${state.width}` : "";
@@ -124,29 +119,34 @@ function create(recording) {
 		});
 	}
 
-	// The samples that count, whatever span is chosen and whatever is done with functions: their numbers, recorded nodes and
-	// weights, in order of time.
-	const picked = remember((state) => keep("picked", samples(state), () => {
-		const mask = events(state).mask, allowed = threads(state);
-		const cpu = state.who[0] === "c" ? Number(state.who.slice(1)) : -1;
-		const { event: e, thread: t, node: n, weight: w, cpu: c } = sample;
-		// Where all are meant, the columns themselves are the answer: many a recording has an event for side-band records alone.
-		if (cpu < 0 && mask.every((one, i) => one || !recording.sampled[i]) && !allowed.includes(0)) return { count: sample.count, index: every(), node: n, weight: w };
-		if (!room.index) {
-			room.index = new Uint32Array(sample.count);
-			room.node = new Uint32Array(sample.count);
-			room.weight = new Float64Array(sample.count);
-		}
-		const { index, node, weight } = room;
+	// The samples that count, whatever span is chosen and whatever is done with functions: their numbers, in order of time.
+	const pickedOf = (state) => ["picked", samples(state), () => pick(events(state).mask, threads(state), state.who), SOME];
+	const picked = remember((state) => now(pickedOf(state)));
+
+	function* pick(mask, allowed, who) {
+		const cpu = who[0] === "c" ? Number(who.slice(1)) : -1, { event: e, thread: t, cpu: c } = sample;
+		// Many a recording has an event for side-band records alone.
+		if (cpu < 0 && mask.every((one, i) => one || !recording.sampled[i]) && !allowed.includes(0)) return { count: sample.count, index: every() };
+		const some = [];
+		yield* steps(sample.count, (from, to) => some.push(part(from, to)));
+		const index = new Uint32Array(some.reduce((count, one) => count + one.length, 0));
 		let count = 0;
-		for (let i = 0; i < sample.count; i++) {
-			if (mask[e[i]] === 0 || allowed[t[i]] === 0 || cpu >= 0 && c[i] !== cpu) continue;
-			index[count] = i;
-			node[count] = n[i];
-			weight[count++] = w[i];
+		for (const one of some) {
+			index.set(one, count);
+			count += one.length;
 		}
-		return { count, index, node, weight };
-	}));
+		return { count, index };
+
+		function part(from, to) {
+			const found = new Uint32Array(to - from);
+			let count = 0;
+			for (let i = from; i < to; i++) {
+				found[count] = i; // without a branch for each, which is far slower
+				count += mask[e[i]] & (allowed[t[i]] !== 0) & (cpu < 0 || c[i] === cpu);
+			}
+			return found.subarray(0, count);
+		}
+	}
 
 	// Where a span begins and ends in what is picked.
 	function within(state, chosen) {
@@ -164,16 +164,32 @@ function create(recording) {
 		});
 	}
 
-	// Sums by recorded node. While only the span changes, what comes and goes is added and taken away: weights are whole
-	// numbers, so that is exact.
+	// Sums by recorded node, of the whole time.
+	const wholeOf = (state) => ["whole", `${samples(state)}|${recording.diff}`, () => addAll(state), SOME];
+	function* addAll(state) {
+		yield* parts(pickedOf(state));
+		const chosen = now(pickedOf(state)), into = nothing(() => new Float64Array(base.size)), change = recording.diff ? addSides : add;
+		yield* steps(chosen.count, (from, to) => change(into, chosen, from, to, 1));
+		return into;
+	}
+	const wholeTime = (state) => now(wholeOf(state));
+	const nothing = (make) => ({ self: make("self"), ...(recording.diff ? { before: make("before"), countBefore: make("countBefore"), countAfter: make("countAfter") } : null) });
+
+	// The same of the span. While only that changes, what comes and goes is added and taken away: weights are whole numbers, so
+	// that is exact. A long one is what is left of the whole time.
 	function recorded(state) {
 		const chosen = picked(state), [from, to] = within(state, chosen), last = room.last, key = `${samples(state)}|${recording.diff}`;
-		const again = last && last.key === key && Math.abs(from - last.from) + Math.abs(to - last.to) < to - from && from < last.to && last.from < to;
-		const some = (name) => array(`${name}Recorded`, base.size);
-		const into = again ? last : room.last = {
-			key, from, to: from, self: some("self"), ...(recording.diff ? { before: some("before"), countBefore: some("countBefore"), countAfter: some("countAfter") } : null),
-		};
+		const moved = last && last.key === key ? Math.abs(from - last.from) + Math.abs(to - last.to) : Infinity, outside = chosen.count - (to - from);
 		const change = recording.diff ? addSides : add;
+		let into = last;
+		if (moved > Math.min(outside, to - from)) {
+			into = room.last = { key, ...nothing((name) => array(`${name}Recorded`, base.size)), from, to: from };
+			if (outside < to - from) {
+				for (const [name, values] of Object.entries(wholeTime(state))) into[name].set(values);
+				into.from = 0;
+				into.to = chosen.count;
+			}
+		}
 		if (into.from < from) change(into, chosen, into.from, from, -1);
 		else change(into, chosen, from, into.from, 1);
 		if (into.to > to) change(into, chosen, to, into.to, -1);
@@ -182,15 +198,19 @@ function create(recording) {
 		into.to = to;
 		return into;
 	}
-	function add({ self }, { node, weight }, from, to, sign) {
-		for (let i = from; i < to; i++) self[node[i]] += sign * weight[i];
+	function add({ self }, { index }, from, to, sign) {
+		const { node, weight } = sample;
+		for (let i = from; i < to; i++) {
+			const at = index[i];
+			self[node[at]] += sign * weight[at];
+		}
 	}
-	function addSides(into, { index, node, weight }, from, to, sign) {
-		const side = thread.recording;
+	function addSides(into, { index }, from, to, sign) {
+		const side = thread.recording, { node, weight } = sample;
 		for (let i = from; i < to; i++) {
 			const at = index[i], base_ = side[sample.thread[at]] === 0;
-			(base_ ? into.before : into.self)[node[i]] += sign * weight[i];
-			(base_ ? into.countBefore : into.countAfter)[node[i]] += sign * sample.samples[at];
+			(base_ ? into.before : into.self)[node[at]] += sign * weight[at];
+			(base_ ? into.countBefore : into.countAfter)[node[at]] += sign * sample.samples[at];
 		}
 	}
 	// Sums by recorded node as those by node of the shown tree.
@@ -217,39 +237,34 @@ function create(recording) {
 	function count(state) {
 		const of = places(state), chosen = picked(state), [from, to] = within(state, chosen);
 		let all = 0;
-		for (let i = from; i < to; i++) if (of === null || of[chosen.node[i]] !== tally.NONE) all += sample.samples[chosen.index[i]];
+		for (let i = from; i < to; i++) if (of === null || of[sample.node[chosen.index[i]]] !== tally.NONE) all += sample.samples[chosen.index[i]];
 		return all;
 	}
 
 	// The same with those of the whole time as what was before, both to be scaled to shares.
 	const against = remember((state) => {
 		const now = sums(state), shown = tree(state);
-		const all = keep("whole", selection(state), () => {
-			const all = keep("wholeRecorded", samples(state), () => {
-				const chosen = picked(state), into = { self: array("wholeRecorded", base.size) };
-				add(into, chosen, 0, chosen.count, 1);
-				return into.self;
-			});
-			const self = placed(all, state, "wholeSelf");
+		const usual = keep("against", selection(state), () => {
+			const self = placed(wholeTime(state).self, state, "wholeSelf");
 			return { self, total: tally.tree.inclusive(shown, self, array("wholeTotal", shown.size)) };
 		});
 		const part = (whole) => whole > 0 ? 1 / whole : 0;
-		return { ...now, before: all.total, after: now.total, selfBefore: all.self, selfAfter: now.self, scaleBefore: part(all.total[0]), scaleAfter: part(now.whole) };
+		return { ...now, before: usual.total, after: now.total, selfBefore: usual.self, selfAfter: now.self, scaleBefore: part(usual.total[0]), scaleAfter: part(now.whole) };
 	});
 
 	// The sums of a flame graph: with those of the whole time where its colours compare them.
 	const graph = (state) => state.colour === "span" && !recording.diff ? against(state) : sums(state);
 
 	// Sums of the span by thread, also of threads that were not chosen.
-	const byThread = remember((state) => keep("byThread", `${selection({ ...state, who: "" })}|${state.span}`, () => {
+	const byThread = remember((state) => keep(state.span ? "byThread" : "byThread of all", `${selection({ ...state, who: "" })}|${state.span}`, () => {
 		const span = tally.state.read.range(state.span), from = span ? first(span[0]) : 0, to = span ? first(span[1]) : sample.count;
 		const mask = events(state).mask, of = places(state);
-		const { event: e, thread: t, node: n, weight: w } = sample, result = array("byThread", thread.count);
+		const { event: e, thread: t, node: n, weight: w } = sample, result = new Float64Array(thread.count);
 		for (let i = from; i < to; i++) if (mask[e[i]] !== 0 && (of === null || of[n[i]] !== tally.NONE)) result[t[i]] += w[i];
 		const out = new Set(tally.state.read.labels(state.recordings));
 		for (let i = 0; i < thread.count; i++) if (out.has(thread.recording[i])) result[i] = 0;
 		return result;
-	}));
+	}, state.span ? 1 : SOME));
 
 	// Sums by label, each function once in a stack: {self, total}, and both sides of a difference.
 	const functions = remember((state) => keep("functions", `${selection(state)}|${state.span}${sides(state)}`, () => {
@@ -301,7 +316,7 @@ function create(recording) {
 	function timeline(state, columns, begin, end) {
 		const chosen = picked(state), of = places(state), scale = columns / Math.max(1, end - begin), { time } = sample;
 		const waits = events(state).list.some((one) => event.kind[one] === 1 && isTime(one));
-		const { count, index, node, weight } = chosen;
+		const { count, index } = chosen, { node, weight } = sample;
 		// Samples are in order of time, so those of a column are in a row: its end is looked for, and not each sample's column.
 		const behind = (column, low) => {
 			let high = column === columns - 1 ? low = count : count;
@@ -316,9 +331,10 @@ function create(recording) {
 		const spread = (counts) => {
 			const cells = { values: new Float64Array(columns), steps: new Int32Array(columns) }, long = recording.unit / scale;
 			for (let i = 0; i < count; i++) {
-				if (counts !== null && counts[node[i]] === 0) continue;
-				const x = (time[index[i]] - begin) * scale;
-				tally.intervals.cover(cells, 0, columns, x - weight[i] / long, x);
+				const at = index[i];
+				if (counts !== null && counts[node[at]] === 0) continue;
+				const x = (time[at] - begin) * scale;
+				tally.intervals.cover(cells, 0, columns, x - weight[at] / long, x);
 			}
 			return tally.intervals.level(cells, columns).map((part) => part * long);
 		};
@@ -328,15 +344,15 @@ function create(recording) {
 			for (let column = 0, i = 0; column < columns; column++) {
 				const to = behind(column, i);
 				let sum = 0;
-				if (counts === null) for (; i < to; i++) sum += weight[i];
-				else for (; i < to; i++) sum += counts[node[i]] * weight[i]; // 0 or 1: faster than to ask
+				if (counts === null) for (; i < to; i++) sum += weight[index[i]];
+				else for (; i < to; i++) sum += counts[node[index[i]]] * weight[index[i]]; // 0 or 1: faster than to ask
 				result[column] = sum;
 			}
 			return result;
 		};
 		// Hiding and collapsing move samples to other nodes, but leave none out.
 		const all = /[fF]/.test(state.ops) || filtered(state) ? keep("timeline", `${selection(state)}|${columns}`, () => line(of.map((at) => at === tally.NONE ? 0 : 1))) :
-			keep("timeline", `${samples(state)}|${columns}`, () => line(null));
+			keep("timeline of all", `${samples(state)}|${columns}`, () => line(null), SOME);
 		// With a filter there is nothing else.
 		const match = state.search && !filtered(state) ? keep("matchline", `${selection(state)}|${columns}|${state.search}`, () => {
 			const has = matching(state);
@@ -346,11 +362,20 @@ function create(recording) {
 	}
 
 	// How long each sample that is picked stands for, in the order of time.
-	function lengths(state) {
-		return keep("lengths", selection(state), () => tally.layTime.lengths(recording, picked(state), places(state)));
-	}
+	const lengthsOf = (state) => ["lengths", selection(state), () => tally.layTime.lengths(recording, picked(state), places(state)), 2];
+	const lengths = (state) => now(lengthsOf(state));
 
-	return { recording, base, first, events, isTime, threads, tree, matches, selection, places, picked, within, sums, count, against, graph, byThread, functions, images, found, timeline, lengths, keep, array };
+	// The columns of the order of time.
+	const columnsOf = (state, columns, [begin, end]) => ["columns", `${selection(state)}|${begin}|${end}|${columns}`, function* () {
+		for (const of of [pickedOf, lengthsOf]) yield* parts(of(state));
+		const chosen = picked(state);
+		return yield* tally.layTime.stacks(recording, chosen, places(state), lengths(state), within(state, chosen), begin, end, columns);
+	}, 2 * SOME];
+
+	return {
+		recording, base, first, events, isTime, threads, tree, matches, selection, places, picked, within, sums, count, against, graph, byThread, functions, images, found, timeline, lengths,
+		keep, now, parts, array, inParts: { picked: pickedOf, whole: wholeOf, tree: treeOf, lengths: lengthsOf, columns: columnsOf },
+	};
 }
 
 tally.analysis = { create };

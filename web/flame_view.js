@@ -20,20 +20,21 @@ function create(page) {
 			choice("Compare", [["share", "Shares", "Compare parts of each recording"], ["weight", "Weights", "Compare what was counted"]], () => now().compare, set("compare")),
 		] : []),
 	];
-	let layoutTime = false, above = 0; // rows above what is zoomed to
+	let layoutTime = false, above = 0, laid = ""; // above: rows above what is zoomed to; laid: of what the boxes are
+	const inTime = (state) => state.order === "time" && state.inverted !== "1";
+	const stacks = (state, width) => analysis.inParts.columns(state, Math.max(1, width >> 1), page.span(state));
 	const graph = tally.graph.create(page, {
 		label: "Flame graph",
 		up: () => now().up === "1",
 		layout(boxes, least, width) {
 			const state = now(), tree = analysis.tree(state);
 			above = tally.state.read.labels(state.zoom).length;
-			layoutTime = state.order === "time" && state.inverted !== "1";
-			if (layoutTime) {
-				const [begin, end] = page.span(state);
-				const picked = analysis.picked(state), places = analysis.places(state);
-				tally.layTime.lay(boxes, recording, tree, picked, places, analysis.lengths(state), analysis.within(state, picked), begin, end, width);
-				return;
-			}
+			layoutTime = inTime(state);
+			// A search changes colours alone.
+			const of = [analysis.selection(state), state.span, state.order, state.inverted, state.zoom, state.compare, state.width, state.colour === "span", width].join("|");
+			if (of === laid) return;
+			laid = of;
+			if (layoutTime) return void tally.layTime.lay(boxes, tree, analysis.now(stacks(state, width)), ...page.span(state));
 			const sums = analysis.graph(state), path = tally.state.read.labels(state.zoom);
 			if (state.inverted === "1") {
 				const both = sums.before ? { before: sums.selfBefore, after: sums.selfAfter } : {};
@@ -61,6 +62,10 @@ function create(page) {
 
 	return {
 		element, graph,
+		// The passes over samples that a drawing needs.
+		*parts(state) {
+			if (inTime(state)) yield* analysis.parts(stacks(state, graph.width()));
+		},
 		update(state) {
 			for (const one of controls) one.update();
 			page.legend(legend, state);

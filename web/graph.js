@@ -47,9 +47,10 @@ function create(page, options) {
 		asked = true;
 	}
 
+	const room = () => space.clientWidth || element.clientWidth || 1;
 	function update(now) {
 		state = now;
-		const width = space.clientWidth || element.clientWidth || 1;
+		const width = room();
 		options.layout(boxes, 1 / width, width);
 		const nothing = !(boxes.count > 1);
 		empty.hidden = !nothing;
@@ -183,7 +184,7 @@ function create(page, options) {
 		else if (element.clientHeight !== drawnHeight) draw();
 	}).observe(element);
 
-	return { element, boxes, update, place, choose: (at) => choose(at, true) };
+	return { element, boxes, update, width: room, place, choose: (at) => choose(at, true) };
 }
 
 tally.graph = { create };

@@ -24,11 +24,14 @@ function create(page) {
 	}
 
 	function compute(state) {
-		const key = [state.event, state.who, state.recordings, state.ops, state.recursion, state.filter, state.filter && state.search, shape.column].join("|");
+		const key = [analysis.events(state).list, state.who, state.recordings, state.ops, state.recursion, state.filter, state.filter && state.search, shape.column].join("|");
 		return analysis.keep("heat", key, () => {
-			const { time } = recording.sample, { count, index, node, weight } = analysis.picked(state), of = analysis.places(state);
+			const { time, node, weight } = recording.sample, { count, index } = analysis.picked(state), of = analysis.places(state);
 			const cells = new Float64Array(shape.columns * ROWS), step = shape.column / ROWS;
-			for (let i = 0; i < count; i++) if (of === null || of[node[i]] !== tally.NONE) cells[Math.min(cells.length - 1, Math.floor(time[index[i]] / step))] += weight[i];
+			for (let i = 0; i < count; i++) {
+				const at = index[i];
+				if (of === null || of[node[at]] !== tally.NONE) cells[Math.min(cells.length - 1, Math.floor(time[at] / step))] += weight[at];
+			}
 			return cells;
 		});
 	}
@@ -64,7 +67,7 @@ function create(page) {
 		const gap = cell > 4 ? 1 : 0;
 		// Tens of thousands of cells are written as points of an image, which is far faster than to draw each.
 		const image = new ImageData(width, height), points = new Uint32Array(image.data.buffer);
-		const inks = colours.map((colour) => new Uint32Array(Uint8Array.of(...[1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16)), 255).buffer)[0]);
+		const inks = colours.map((colour) => tally.palette.point(colour));
 		for (let i = 0; i < values.length && i * step <= recording.end; i++) {
 			const ink = inks[values[i] > 0 ? Math.min(7, 1 + Math.floor(Math.sqrt(values[i] / top) * 6.999)) : 0];
 			const x = Math.floor(i / ROWS) * cell, y = (ROWS - 1 - i % ROWS) * CELL;

@@ -6,18 +6,22 @@ const { NONE } = tally;
 
 // A sample stands for the time since the one before it of its thread, but for no more than twice the usual distance. By
 // number of what is picked, in units of time; 0 where it is left out.
-function lengths({ sample, thread, end }, { index, node, count: all }, places) {
-	const { time: times, thread: threads } = sample, result = new Float64Array(all);
+function* lengths({ sample, thread, end }, { index, count: all }, places) {
+	const { time: times, thread: threads, node } = sample, result = new Float64Array(all);
 	const begin = new Float64Array(thread.count).fill(-1), last = new Float64Array(thread.count).fill(-Infinity);
 	let count = 0;
-	for (let i = 0; i < all; i++) {
-		if (places !== null && places[node[i]] === NONE) continue;
-		const row = index[i], of = threads[row], time = times[row];
+	const measure = (i) => {
+		const row = index[i];
+		if (places !== null && places[node[row]] === NONE) return;
+		const of = threads[row], time = times[row];
 		count++;
 		if (begin[of] < 0) begin[of] = time;
 		result[i] = time - last[of];
 		last[of] = time;
-	}
+	};
+	yield* tally.kept.steps(all, (from, to) => {
+		for (let i = from; i < to; i++) measure(i);
+	});
 	let sum = 0, used = 0;
 	for (let of = 0; of < begin.length; of++) {
 		if (begin[of] < 0) continue;
@@ -25,20 +29,21 @@ function lengths({ sample, thread, end }, { index, node, count: all }, places) {
 		used++;
 	}
 	const limit = count > used ? 2 * sum / (count - used) : end / 200;
-	for (let i = 0; i < all; i++) if (result[i] > limit) result[i] = limit;
+	yield* tally.kept.steps(all, (from, to) => {
+		for (let i = from; i < to; i++) if (result[i] > limit) result[i] = limit;
+	});
 	return result;
 }
 
-// picked and places: of analysis.js, first..stop of what is picked; the span is [begin, end) in units of time.
-function lay(boxes, recording, tree, picked, places, long, [first, stop], begin, end, width) {
-	const { index } = picked, { time: times } = recording.sample;
-	const columns = Math.max(1, width >> 1), scale = columns / Math.max(1, end - begin);
+// By column the recorded stack, in the tree that is shown, that has the most of it; -1: none. picked and places: of analysis.js,
+// first..stop of what is picked; the span is [begin, end) in units of time. Made in parts.
+function* stacks({ sample }, { index }, places, long, [first, stop], begin, end, columns) {
+	const { time: times, node: nodes } = sample, scale = columns / Math.max(1, end - begin);
 	const node = new Int32Array(columns).fill(-1), most = new Float64Array(columns);
-	boxes.reset();
-	for (let i = first; i < stop; i++) {
-		const at = places === null ? picked.node[i] : places[picked.node[i]];
-		if (at === NONE) continue;
-		const time = times[index[i]], from = Math.max(begin, time - long[i]), a = (from - begin) * scale | 0;
+	const put = (i) => {
+		const row = index[i], at = places === null ? nodes[row] : places[nodes[row]];
+		if (at === NONE) return;
+		const time = times[row], from = Math.max(begin, time - long[i]), a = (from - begin) * scale | 0;
 		let b = (time - begin) * scale | 0;
 		if (b >= columns) b = columns - 1;
 		for (let column = a; column <= b; column++) {
@@ -48,7 +53,17 @@ function lay(boxes, recording, tree, picked, places, long, [first, stop], begin,
 				most[column] = part;
 			}
 		}
-	}
+	};
+	yield* tally.kept.steps(stop - first, (low, high) => {
+		for (let i = first + low; i < first + high; i++) put(i);
+	});
+	return node;
+}
+
+// Boxes of these columns, over [begin, end).
+function lay(boxes, tree, node, begin, end) {
+	const columns = node.length;
+	boxes.reset();
 	const perColumn = (end - begin) / columns;
 	const root = boxes.add(0, 1, 0, NONE, 0, -1, 0, 0, 0);
 	let open = [], way = [];
@@ -74,5 +89,5 @@ function lay(boxes, recording, tree, picked, places, long, [first, stop], begin,
 	return boxes;
 }
 
-tally.layTime = { lay, lengths };
+tally.layTime = { lay, stacks, lengths };
 })();

@@ -11,12 +11,12 @@ const TITLES = {
 
 function shared(analysis, fail) {
 	const { recording } = analysis;
-	let hues = null;
 	const page = {
 		analysis, fail, store: null,
 		text: tally.graphText.create(recording), tip: tally.frame.tip(), menu: tally.frame.menu(),
+		huesInParts: ["hues", "", () => tally.palette.hues(recording), 1],
 		get hues() { // a pass over all samples, which the first view can do without
-			return hues = hues || tally.palette.hues(recording);
+			return analysis.now(page.huesInParts);
 		},
 		unit: (state) => analysis.events(state).unit,
 		// A weight, or a share where a difference compares shares.
@@ -168,6 +168,7 @@ function show(recording, root) {
 	const panel = make("main", { class: "panel", id: "view", role: "tabpanel", tabindex: "-1" });
 	root.replaceChildren(head.element, overview.element, chips, make("nav", { "aria-label": "Views" }, bar.element), panel, page.frame.element);
 	tally.keys.attach(page, { search: head.search, tabs: () => bar.all, helpDialog, exporter: head.openExport });
+	const work = tally.work((busy) => panel.setAttribute("aria-busy", String(page.busy = busy)));
 	let before = "";
 
 	function update(state) {
@@ -188,8 +189,18 @@ function show(recording, root) {
 			before = state.view;
 		}
 		page.frame.element.hidden = recording.sample.count === 0 || state.view !== "flame" && state.view !== "sandwich";
-		view.update(state);
-		overview.update(state);
+		work(passes(state, view), () => {
+			view.update(state);
+			overview.update(state);
+		});
+	}
+	// The passes over samples that a state needs. What is kept of them is not made again.
+	function* passes(state, view) {
+		const { parts, inParts } = analysis;
+		if (state.ops || state.recursion) yield* parts(inParts.tree(state));
+		yield* parts(inParts.picked(state));
+		if (!state.span) yield* parts(inParts.whole(state));
+		if (view.parts) yield* view.parts(state);
 	}
 	// Views are other ones when one recording of a difference is shown alone.
 	function chooseSides(state) {

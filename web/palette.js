@@ -45,10 +45,12 @@ function theme(state) {
 }
 
 // Hues of images: the kernel has its own, others by their weights, the largest first.
-function hues(recording) {
+function* hues(recording) {
 	const { image, sample, node } = recording, weight = new Float64Array(image.count + 1);
 	const own = new Float64Array(node.count);
-	for (let i = 0; i < sample.count; i++) own[sample.node[i]] += sample.weight[i];
+	yield* tally.kept.steps(sample.count, (from, to) => {
+		for (let i = from; i < to; i++) own[sample.node[i]] += sample.weight[i];
+	});
 	for (let i = 1; i < node.count; i++) weight[Math.min(recording.imageOf(node.function[i]), image.count)] += own[i];
 	const order = Array.from({ length: image.count }, (_, i) => i).sort((a, b) => weight[b] - weight[a] || a - b);
 	const use = [1, 0, 2, 4, 6, 3], hue = new Int8Array(image.count + 1).fill(-1);
@@ -68,9 +70,14 @@ function tint(colour, label, ground) {
 	return tints.get(key)[(Math.imul(label + 1, 0x9e3779b1) >>> 20) % 3];
 }
 
+// A colour as a point of an image, with so much of it (of 1).
+function point(colour, part = 1) {
+	return new Uint32Array(Uint8Array.of(...[1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16)), Math.round(part * 255)).buffer)[0];
+}
+
 function step(change) {
 	return Math.round((Math.max(-1, Math.min(1, change)) + 1) * 4);
 }
 
-tally.palette = { theme, ink, hues, tint, step, KINDS, system, THEMES };
+tally.palette = { theme, ink, hues, tint, point, step, KINDS, system, THEMES };
 })();

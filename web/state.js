@@ -48,9 +48,9 @@ function format(state) {
 	return `#${out}`;
 }
 
-// `changed` is called once a frame after changes.
+// `changed` is called at once after what makes changes, and no more than once a frame.
 function create(changed) {
-	let waiting = false, steps = false;
+	let waiting = false, drawn = true, steps = false;
 	const store = {
 		now: parse(location.hash),
 		// A small change (of a gesture that goes on) is no step of the browser's history.
@@ -78,12 +78,15 @@ function create(changed) {
 	function ask() {
 		if (waiting) return;
 		waiting = true;
-		requestAnimationFrame(() => {
-			waiting = false;
-			changed(store.now);
-			clearTimeout(timer);
-			timer = setTimeout(store.write, steps ? 0 : 250);
-		});
+		if (drawn) queueMicrotask(change);
+		else requestAnimationFrame(change);
+	}
+	function change() {
+		waiting = drawn = false;
+		requestAnimationFrame(() => drawn = true);
+		changed(store.now);
+		clearTimeout(timer);
+		timer = setTimeout(store.write, steps ? 0 : 250);
 	}
 	addEventListener("popstate", () => {
 		const theme = store.now.theme;

@@ -2,6 +2,7 @@
 (function () {
 
 const { cover, level } = tally.intervals;
+const SOME = 4; // events whose strips are kept
 
 // What rows there are of a kind, and of each thread its row.
 function rowsOf(by, { cpus, thread, processes, processOf }) {
@@ -10,18 +11,20 @@ function rowsOf(by, { cpus, thread, processes, processOf }) {
 }
 
 // How much each process, thread or CPU has of each event in the whole recording, by event and id; kept.
-function sums(analysis, state, by) {
-	return analysis.keep(`sums of ${by}`, state.recordings, () => {
+function sumsOf(analysis, state, by) {
+	return [`sums of ${by}`, state.recordings, function* () {
 		const { recording } = analysis, { sample, event: events } = recording, out = analysis.threads({ ...state, who: "" });
 		const { event, thread, weight, cpu } = sample, { ids, idOf } = rowsOf(by, recording), result = new Float64Array(events.count * ids);
-		for (let i = 0; i < sample.count; i++) {
-			const of = thread[i];
-			if (out[of] === 0) continue;
-			const id = by === "cpu" ? cpu[i] : idOf[of];
-			if (id < ids) result[event[i] * ids + id] += weight[i];
-		}
+		yield* tally.kept.steps(sample.count, (from, to) => {
+			for (let i = from; i < to; i++) {
+				const of = thread[i];
+				if (out[of] === 0) continue;
+				const id = by === "cpu" ? cpu[i] : idOf[of];
+				if (id < ids) result[event[i] * ids + id] += weight[i];
+			}
+		});
 		return result;
-	});
+	}, 1];
 }
 // The same of what is shown; it orders the rows. `part`: by event, what counts of it.
 function weights(all, out, run, by, ids, idOf, part) {
@@ -31,47 +34,70 @@ function weights(all, out, run, by, ids, idOf, part) {
 	return result;
 }
 
-// by: "process", "thread", "cpu". Gives {rows: [{id, who, weight}], on, off, run, most}: values by row and column.
-function compute(analysis, state, run, columns, begin, end, by, limit) {
-	const { recording } = analysis, { sample, event, thread } = recording;
-	const chosen = analysis.events(state), out = analysis.threads({ ...state, who: "" });
-	const isOff = new Uint8Array(event.count), isOn = new Uint8Array(event.count);
-	let any = false;
-	for (let i = 0; i < event.count; i++) {
-		if (event.kind[i] === 1) isOff[i] = 1;
-		else if (chosen.mask[i]) any = isOn[i] = 1;
+// So many columns that each has about two points.
+const columns = () => Math.max(20, Math.floor((innerWidth - (innerWidth < 640 ? 116 : 232)) / 2));
+
+// What state.strips says ("process", "thread", "cpu") in [begin, end), the first `limit` rows; `run`: the table of runs, or null.
+// Gives {rows: [{id, who, share}], all, on, off, run, taken, columns}: values by row and column. Kept by event, made in parts.
+function of(analysis, state, run, [begin, end], limit) {
+	const wide = columns();
+	return [`strips of ${state.strips}`, [analysis.events(state).list, state.recordings, wide, begin, end, limit, Boolean(run)].join("|"), () => compute(analysis, state, run, wide, begin, end, limit), SOME];
+}
+
+const SKIP = 0, TIME = 1, COUNT = 2, WAIT = 3; // what a sample of an event is for a row
+
+// Adds the samples [from, to) to the cells. A loop over millions: nothing but plain arrays and numbers.
+function add({ sample, use, rowOfThread, rowOfCpu, columns, begin, scale, perWeight, on, off }, from, to) {
+	const { event, thread, cpu, time, weight } = sample, onCells = on.values, offCells = off.values;
+	for (let i = from; i < to; i++) {
+		const what = use[event[i]];
+		if (what === SKIP) continue;
+		let row = rowOfThread[thread[i]];
+		if (row >= 0 && rowOfCpu !== null) row = rowOfCpu[cpu[i]];
+		if (row < 0) continue;
+		const x = (time[i] - begin) * scale, base = row * columns;
+		if (what === COUNT) {
+			onCells[base + Math.min(columns - 1, Math.floor(x))] += weight[i];
+			continue;
+		}
+		const before = x - weight[i] * perWeight, first = before | 0;
+		if (!(before >= 0 && x < columns && first === (x | 0))) cover(what === WAIT ? off : on, base, columns, before, x);
+		else if (what === WAIT) offCells[base + first] += x - before; // most are this short
+		else onCells[base + first] += x - before;
 	}
-	if (!any) for (let i = 0; i < event.count; i++) isOn[i] = event.kind[i] === 0 ? 1 : 0;
-	const { ids, idOf } = rowsOf(by, recording), all = sums(analysis, state, by);
-	const weight = weights(all, out, run, by, ids, idOf, Float64Array.from(isOn, (one, i) => one ? 1 : isOff[i] ? 1e-9 : 0));
-	const from = analysis.first(begin), to = analysis.first(end);
+}
+
+function* compute(analysis, state, run, columns, begin, end, limit) {
+	const { recording } = analysis, { sample, event, thread } = recording, by = state.strips;
+	const chosen = analysis.events(state), out = analysis.threads({ ...state, who: "" });
+	const waits = event.kind.map((kind) => kind === 1 ? 1 : 0), any = chosen.list.some((one) => !waits[one]);
+	const shows = event.kind.map((kind, i) => (any ? chosen.mask[i] && !waits[i] : kind === 0) ? 1 : 0);
+	const { ids, idOf } = rowsOf(by, recording);
+	yield* analysis.parts(sumsOf(analysis, state, by));
+	const weight = weights(analysis.now(sumsOf(analysis, state, by)), out, run, by, ids, idOf, Float64Array.from(shows, (one, i) => one ? 1 : waits[i] ? 1e-9 : 0));
 	const order = Array.from(weight.keys()).filter((id) => weight[id] > 0).sort(by === "cpu" ? (a, b) => a - b : (a, b) => weight[b] - weight[a] || a - b);
 	const rowOf = new Int32Array(ids).fill(-1), shown = order.slice(0, limit);
 	shown.forEach((id, row) => rowOf[id] = row);
+	// The row of a sample: that of its CPU, or of its thread; -1: none.
+	const rowOfCpu = by === "cpu" ? new Int32Array(65536).fill(-1) : null;
+	if (rowOfCpu) rowOfCpu.set(rowOf);
+	const rowOfThread = Int32Array.from(out, (one, i) => one === 0 ? -1 : rowOfCpu ? 0 : rowOf[idOf[i]]);
+
 	const cells = () => ({ values: new Float64Array(shown.length * columns), steps: new Int32Array(shown.length * columns) });
 	const on = cells(), off = cells(), runs = run ? cells() : null;
 	const taken = new Uint8Array(run ? shown.length * columns : 0); // 1 where a run ended because another thread took the CPU
-	const scale = columns / Math.max(1, end - begin), inTime = new Uint8Array(event.count);
-	for (let i = 0; i < event.count; i++) inTime[i] = recording.text(event.unit[i]) === "ns" ? 1 : 0;
-	const { event: events, thread: threads, cpu: cpus, time: times, weight: values } = sample, { unit } = recording;
-	let most = 0;
+	const scale = columns / Math.max(1, end - begin), perWeight = scale / recording.unit;
+	const use = Uint8Array.from(event.kind, (_, i) => waits[i] ? by === "cpu" ? SKIP : WAIT : !shows[i] ? SKIP : recording.text(event.unit[i]) === "ns" ? TIME : COUNT);
+	const into = { sample, use, rowOfThread, rowOfCpu, columns, begin, scale, perWeight, on, off };
+	const from = analysis.first(begin), to = analysis.first(end);
+	yield* tally.kept.steps(to - from, (low, high) => add(into, from + low, from + high));
 	// Waits that end behind what is shown began in it, perhaps.
-	for (let i = from, last = isOff.includes(1) ? sample.count : to; i < last; i++) {
-		const e = events[i], isWait = isOff[e] !== 0;
-		if (i >= to && !isWait || !isWait && isOn[e] === 0 || out[threads[i]] === 0) continue;
-		const id = by === "cpu" ? cpus[i] : idOf[threads[i]], row = id < ids ? rowOf[id] : -1;
-		if (row < 0 || by === "cpu" && isWait) continue;
-		const x = (times[i] - begin) * scale;
-		if (inTime[e]) {
-			const before = x - values[i] / unit * scale, into = isWait ? off : on, first = before | 0;
-			if (before >= 0 && x < columns && first === (x | 0)) into.values[row * columns + first] += x - before; // most are this short
-			else cover(into, row * columns, columns, before, x);
-		} else {
-			const at = row * columns + Math.min(columns - 1, Math.floor(x));
-			on.values[at] += values[i];
-			if (on.values[at] > most) most = on.values[at];
-		}
+	if (use.includes(WAIT)) {
+		into.use = use.map((one) => one === WAIT ? WAIT : SKIP);
+		yield* tally.kept.steps(sample.count - to, (low, high) => add(into, to + low, to + high));
 	}
+	let most = 0;
+	if (use.includes(COUNT)) for (let i = 0; i < on.values.length; i++) if (on.values[i] > most) most = on.values[i];
 	if (most > 0) for (let i = 0; i < on.values.length; i++) on.values[i] /= most;
 	if (run) {
 		for (let i = 0; i < run.count; i++) {
@@ -96,29 +122,44 @@ function compute(analysis, state, run, columns, begin, end, by, limit) {
 	return { rows: shown.map((id) => ({ id, who: by[0] + id, share: weight[id] / sum })), all: order.length, on: levels[0], off: levels[1], run: levels[2], taken, columns };
 }
 
-const HEIGHT = 26;
+const HEIGHT = 26, LINE = 16, LIMIT = 60; // points; rows at first
 
-// One row: on-CPU above the line, off-CPU below it, runs as a band between.
-function draw(context, strips, row, { width, theme }) {
-	const { on, off, run, columns } = strips, base = row * columns, wide = width / columns;
-	const up = 16, low = HEIGHT - up - 4;
-	const fill = (values, colour, y, height, down) => {
-		context.fillStyle = colour;
-		context.beginPath();
+const known = new Map(); // by colour: points of no to all of it
+function shades(colour) {
+	if (!known.has(colour)) known.set(colour, Array.from({ length: 17 }, (_, part) => tally.palette.point(colour, part / 16)));
+	return known.get(colour);
+}
+
+// One row: on-CPU above the line, off-CPU below it, runs as a band between. Each point is written to an image, which is far
+// faster than to draw as many bars.
+function draw(canvas, strips, row, { width, theme }) {
+	const { on, off, run, taken, columns } = strips, base = row * columns, scale = window.devicePixelRatio || 1;
+	const wide = canvas.width = Math.max(1, Math.round(width * scale)), high = canvas.height = Math.round(HEIGHT * scale);
+	const image = new ImageData(wide, high), points = new Uint32Array(image.data.buffer), line = Math.round(LINE * scale);
+	const place = (column) => Math.round(column * wide / columns);
+	// Bars of at most `most` from `from` up, or down; the end of each is a part of a point.
+	const bars = (values, colour, from, most, step) => {
+		const inks = shades(colour);
 		for (let i = 0; i < columns; i++) {
 			const value = values[base + i];
 			if (!(value > 0)) continue;
-			const tall = Math.max(0.75, value * height);
-			context.rect(i * wide, down ? y : y - tall, wide, tall);
+			const tall = Math.max(0.75, value * most) * scale, whole = Math.floor(tall), left = place(i), right = place(i + 1), end = inks[Math.round((tall - whole) * 16)];
+			for (let x = left; x < right; x++) {
+				let at = from * wide + x;
+				for (let y = 0; y < whole; y++, at += step * wide) points[at] = inks[16];
+				if (tall > whole) points[at] = end;
+			}
 		}
-		context.fill();
 	};
-	fill(on, theme.on, up, up - 2, false);
-	if (run) fill(run, theme.bar, up + 3, 3, false);
-	fill(off, theme.off, up + 4, low, true);
-	context.fillStyle = theme.match;
-	for (let i = 0; run && i < columns; i++) if (strips.taken[base + i]) context.fillRect(i * wide, up, 1, 3);
+	bars(on, theme.on, line - 1, LINE - 2, -1);
+	if (run) bars(run, theme.bar, Math.round((LINE + 3) * scale) - 1, 3, -1);
+	bars(off, theme.off, Math.round((LINE + 4) * scale), HEIGHT - LINE - 4, 1);
+	const ink = tally.palette.point(theme.match);
+	for (let i = 0; i < taken.length && i < columns; i++) {
+		if (taken[base + i]) for (let y = line; y < line + Math.round(3 * scale); y++) points.fill(ink, y * wide + place(i), y * wide + place(i) + Math.round(scale));
+	}
+	canvas.getContext("2d").putImageData(image, 0, 0);
 }
 
-tally.strips = { compute, draw, sums, HEIGHT };
+tally.strips = { of, draw, HEIGHT, LIMIT };
 })();

@@ -2,7 +2,7 @@
 (function () {
 
 const { make, clear, choice, button, fit } = tally.dom;
-const LIMIT = 60, AXIS = 26;
+const { LIMIT } = tally.strips, AXIS = 26;
 
 function create(page) {
 	const { analysis, store } = page, { recording } = analysis;
@@ -23,8 +23,12 @@ function create(page) {
 	const list = make("section", { class: "markers", "aria-label": "Markers", hidden: !recording.has("marker") }, make("h2", null, "Markers"), markers.element);
 	const element = make("section", { class: "view view-time", "aria-label": "Time" },
 		make("div", { class: "controls", hidden: page.isEmpty }, kind.element, zoomIn, zoomOut), key, none, plots, more, heat.element, list);
-	let limit = LIMIT, run = null, marker = null, later = 0, drawn = [];
+	let limit = LIMIT, run = null, marker = null, later = 0, drawn = [], draw = () => {}; // draw: draws a row
 	const lines = [];
+	// Rows further down are drawn when they come into view.
+	const seen = new IntersectionObserver((entries) => {
+		for (const one of entries) if (one.isIntersecting && one.target.parentNode === body) draw(lines.findIndex((line) => line.row === one.target));
+	}, { rootMargin: "400px" });
 	for (const name of ["run", "marker"]) {
 		if (!recording.has(name)) continue;
 		recording.later(name).then((table) => {
@@ -67,14 +71,13 @@ function create(page) {
 	}
 
 	function strips(state, begin, end, theme) {
-		const width = Math.max(40, plots.clientWidth - labelWide()), columns = Math.floor(width / 2);
-		const all = analysis.keep(`strips of ${state.strips}`, [state.event, state.recordings, columns, begin, end, limit, Boolean(run)].join("|"),
-			() => tally.strips.compute(analysis, state, run, columns, begin, end, state.strips, limit));
-		const of = [all, width, devicePixelRatio, theme.name, marker];
+		const width = Math.max(40, plots.clientWidth - labelWide());
+		const all = analysis.now(tally.strips.of(analysis, state, run, [begin, end], limit));
+		const of = [all, width, devicePixelRatio, theme.name, marker, matchMedia("print").matches];
 		if (of.some((one, at) => one !== drawn[at])) paint(all, state, width, [begin, end], theme);
 		drawn = of;
 		all.rows.forEach((row, at) => {
-			const one = lines[at];
+			const one = line(at);
 			one.press.setAttribute("aria-pressed", String(state.who === row.who));
 			one.row.classList.toggle("faded", Boolean(state.who) && state.who[0] === row.who[0] && state.who !== row.who);
 		});
@@ -101,18 +104,22 @@ function create(page) {
 			one.name.replaceChildren(make("span", null, text.slice(0, cut)), make("span", null, text.slice(cut)));
 			one.share.textContent = tally.format.percent(row.share);
 			one.press.style.width = `${labelWide() - 8}px`;
-			if (one.row.parentNode !== body) body.append(one.row);
 			one.canvas.style.width = `${width}px`;
 			one.canvas.style.height = `${tally.strips.HEIGHT}px`;
+			if (one.row.parentNode !== body) body.append(one.row);
 		});
-		const draw = (_, at) => tally.strips.draw(fit(lines[at].canvas, width, tally.strips.HEIGHT), all, at, { width, theme });
-		// What is seen first; the rows further down a moment later.
-		const top = body.getBoundingClientRect().top, seen = matchMedia("print").matches ? all.rows.length : Math.ceil(Math.max(1, innerHeight - top) / tally.strips.HEIGHT);
-		all.rows.slice(0, seen).forEach(draw);
-		clearTimeout(later);
-		later = setTimeout(() => {
-			for (let at = seen; at < all.rows.length; at++) draw(null, at);
-		}, 30);
+		draw = (at) => {
+			seen.unobserve(lines[at].row);
+			tally.strips.draw(lines[at].canvas, all, at, { width, theme });
+		};
+		const { top } = body.getBoundingClientRect(), isPrinted = matchMedia("print").matches;
+		all.rows.forEach((_, at) => {
+			const y = top + at * (tally.strips.HEIGHT + 1);
+			if (isPrinted || y < innerHeight && y > -2 * tally.strips.HEIGHT) return draw(at);
+			lines[at].canvas.width = 1; // empty: what it showed is no longer true
+			seen.unobserve(lines[at].row); // what is observed already would not be reported again
+			seen.observe(lines[at].row);
+		});
 		const rows = [[theme.on, "on a CPU"]];
 		if (all.run) rows.push([theme.bar, "runs by switches"]);
 		if (all.taken.some(Boolean)) rows.push([theme.match, "CPU taken by another thread"]);
@@ -125,7 +132,14 @@ function create(page) {
 		}));
 	}
 
-	return { element, update, table: markers };
+	return {
+		element, update, table: markers,
+		// The passes over samples that a drawing needs.
+		*parts(state) {
+			kind.update();
+			if (state.strips !== "heat") yield* analysis.parts(tally.strips.of(analysis, state, run, lens(), limit));
+		},
+	};
 }
 
 tally.views.time = create;

@@ -1,6 +1,6 @@
 // The tree of stacks with functions or images focused on, hidden or collapsed, and recursion merged.
 //
-// One pass over the recorded tree, parents first, gives each node its node in the new tree, or none.
+// One pass over the recorded tree, parents first and in parts, gives each node its node in the new tree, or none.
 (function () {
 
 const { NONE } = tally;
@@ -46,7 +46,7 @@ function actions(recording, operations) {
 }
 
 // `recursion`: a function that is called again below itself is where it was first.
-function transformed(recording, base, operations, recursion) {
+function* transformed(recording, base, operations, recursion) {
 	const { of, focused, functions } = actions(recording, operations);
 	const count = base.size;
 	const parent = new Uint32Array(count), label = new Uint32Array(count), inlined = new Uint8Array(count), hidden = new Uint8Array(count);
@@ -55,26 +55,26 @@ function transformed(recording, base, operations, recursion) {
 	let size = 1;
 	parent[0] = label[0] = NONE;
 	to[0] = focused ? NONE : 0;
-	for (let i = 1; i < count; i++) {
+	const put = (i) => {
 		let at = to[base.parent[i]], name = base.label[i];
 		const action = of[name];
 		if (at === NONE) {
 			if (!(action & FOCUS)) {
 				to[i] = NONE;
-				continue;
+				return;
 			}
 			at = 0;
 		}
 		if (closed[at] || action & HIDE) {
 			to[i] = at;
-			continue;
+			return;
 		}
 		if (action & JOIN) {
 			const image = recording.imageOf(name);
 			if (image !== NONE) name = functions + image;
 			if (at !== 0 && label[at] === name) {
 				to[i] = at;
-				continue;
+				return;
 			}
 		}
 		// What is above a node was above it before, so the outermost place of a function stays that.
@@ -83,7 +83,7 @@ function transformed(recording, base, operations, recursion) {
 			while (above !== 0 && label[above] !== name) above = parent[above];
 			if (above !== 0) {
 				to[i] = above;
-				continue;
+				return;
 			}
 		}
 		// Below the root there is no frame that a node could be hidden in.
@@ -91,7 +91,7 @@ function transformed(recording, base, operations, recursion) {
 		const known = child(at, name, hide, size, parent, label, hidden);
 		if (known >= 0) {
 			to[i] = known;
-			continue;
+			return;
 		}
 		parent[size] = at;
 		label[size] = name;
@@ -99,7 +99,10 @@ function transformed(recording, base, operations, recursion) {
 		hidden[size] = hide;
 		closed[size] = action & CLOSE ? 1 : 0;
 		to[i] = size++;
-	}
+	};
+	yield* tally.kept.steps(count, (from, end) => {
+		for (let i = Math.max(1, from); i < end; i++) put(i);
+	});
 	return tally.tree.complete({
 		size, parent: parent.subarray(0, size), label: label.subarray(0, size), inlined: inlined.subarray(0, size),
 		hidden: hidden.subarray(0, size), of: to,

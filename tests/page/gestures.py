@@ -516,7 +516,7 @@ def ahead(bench: Bench):
     tab.wait("tally.page.prepared === true")
     same(tab.run("""(() => { const { analysis, store } = tally.page; let asked = 0; const { keep } = analysis;
         const sample = analysis.recording.sample, { thread } = sample; Object.defineProperty(sample, 'thread', { get: () => { asked++; return thread; } });
-        for (const by of ['process', 'thread', 'cpu']) tally.strips.sums(analysis, store.now, by); analysis.lengths(store.now); Object.defineProperty(sample, 'thread', { value: thread }); return asked; })()"""), 0, "passes over the samples")
+        for (const strips of ['process', 'thread', 'cpu']) analysis.now(tally.strips.of(analysis, { ...store.now, strips }, null, [0, analysis.recording.end], 60)); analysis.lengths(store.now); Object.defineProperty(sample, 'thread', { value: thread }); return asked; })()"""), 0, "passes over the samples")
 
 
 @case

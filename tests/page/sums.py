@@ -336,14 +336,14 @@ def time_line(bench: Bench):
             const { of } = analysis.tree(state), has = more.search ? tally.search.nodes(analysis.tree(state), analysis.matches(state)) : null;
             const all = new Array(columns).fill(0), match = new Array(columns).fill(0);
             for (let i = 0; i < chosen.count; i++) {
-                const at = Math.min(columns - 1, Math.floor(sample.time[chosen.index[i]] / Math.max(1, recording.end) * columns)), node = of ? of[chosen.node[i]] : chosen.node[i];
-                all[at] += chosen.weight[i];
-                if (!has || node !== tally.NONE && has[node]) match[at] += chosen.weight[i];
+                const at = Math.min(columns - 1, Math.floor(sample.time[chosen.index[i]] / Math.max(1, recording.end) * columns)), row = chosen.index[i], node = of ? of[sample.node[row]] : sample.node[row];
+                all[at] += sample.weight[row];
+                if (!has || node !== tally.NONE && has[node]) match[at] += sample.weight[row];
             }
             out.push(String(all) === String([...got.all]) && String(match) === String([...got.match]) && all.filter(Boolean).length > 5);
         } return JSON.stringify(out); })()""")), [True] * 6, "columns")
     strips = json.loads(tab.run("""(async () => { const { analysis, store } = tally.page, { recording } = analysis, run = await recording.later('run'), out = {};
-        for (const by of ['process', 'thread', 'cpu']) { const all = tally.strips.compute(analysis, store.now, run, 50, 0, recording.end, by, 99);
+        for (const by of ['process', 'thread', 'cpu']) { const all = analysis.now(tally.strips.of(analysis, { ...store.now, strips: by }, run, [0, recording.end], 99));
             out[by] = all.rows.map((row) => row.who); } return JSON.stringify(out); })()"""))
     same(strips, {"process": ["p0"], "thread": ["t0", "t1"], "cpu": ["c0", "c1", "c2", "c3"]}, "rows")
 
