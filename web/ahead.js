@@ -22,7 +22,20 @@ function* parts(page) {
 	}
 	for (const event of [...others.slice(0, 1).map(String), state.event]) yield* analysis.parts(inParts.columns({ ...state, event }, Math.max(1, width >> 1), page.span(state)));
 	yield* analysis.parts(inParts.tree({ ...state, recursion: "1" }));
+	// Drawn once where nobody sees it, a graph has its texts and colours.
+	yield* warm(page, state, width);
+	for (const view of ["flame", "sandwich", "functions", "images", "threads"]) yield page.make(view);
 	page.prepared = true;
+}
+
+function* warm(page, state, width) {
+	const { analysis } = page, boxes = tally.boxes.create(), height = innerHeight, theme = tally.palette.theme(state), context = tally.dom.fit(tally.dom.make("canvas"), width, height);
+	tally.layTree(boxes, analysis.tree(state), analysis.sums(state), { least: 1 / width });
+	const colour = tally.graphPaint.colours(analysis, state, theme, page.hues);
+	for (let top = 0; top < height; top += 3 * tally.graphPaint.ROW) {
+		yield null;
+		tally.graphPaint.paint(context, boxes, { width, height, top, bottom: top + 2 * tally.graphPaint.ROW, up: false, theme, current: -1, hover: -1, text: page.text, colour, faded: () => false });
+	}
 }
 
 function start(page) {

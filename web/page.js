@@ -168,6 +168,7 @@ function show(recording, root) {
 	const panel = make("main", { class: "panel", id: "view", role: "tabpanel", tabindex: "-1" });
 	root.replaceChildren(head.element, overview.element, chips, make("nav", { "aria-label": "Views" }, bar.element), panel, page.frame.element);
 	tally.keys.attach(page, { search: head.search, tabs: () => bar.all, helpDialog, exporter: head.openExport });
+	page.make = (name) => views[name] = views[name] || tally.views[name](page);
 	const work = tally.work((busy) => panel.setAttribute("aria-busy", String(page.busy = busy)));
 	let before = "";
 
@@ -179,8 +180,7 @@ function show(recording, root) {
 		head.update(state);
 		tally.chips(chips, page, state);
 		bar.update(state);
-		if (!views[state.view]) views[state.view] = tally.views[state.view](page);
-		const view = page.view = views[state.view];
+		const view = page.view = page.make(state.view);
 		if (before !== state.view) {
 			panel.replaceChildren(view.element);
 			panel.setAttribute("aria-labelledby", `tab-${state.view}`);

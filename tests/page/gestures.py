@@ -134,7 +134,7 @@ def spans(bench: Bench):
 def faded(bench: Bench):
     """while a span is dragged what is outside of it is faded, and the time line and strips are not drawn again"""
     tab = bench.open("known", "#view=time&strips=thread")
-    tab.run("""(() => { window.drawn = 0; for (const name of ['fill', 'fillRect', 'drawImage', 'clearRect']) { const own = CanvasRenderingContext2D.prototype[name];
+    tab.run("""(() => { window.drawn = 0; for (const name of ['fill', 'fillRect', 'drawImage', 'clearRect', 'putImageData']) { const own = CanvasRenderingContext2D.prototype[name];
         CanvasRenderingContext2D.prototype[name] = function (...all) { window.drawn++; return own.apply(this, all); }; } })()""")
     x, y, width, _ = place(tab, ".overview")
     tab.drag(x - width / 4, y, x + width / 4, y)
@@ -517,6 +517,98 @@ def ahead(bench: Bench):
     same(tab.run("""(() => { const { analysis, store } = tally.page; let asked = 0; const { keep } = analysis;
         const sample = analysis.recording.sample, { thread } = sample; Object.defineProperty(sample, 'thread', { get: () => { asked++; return thread; } });
         for (const strips of ['process', 'thread', 'cpu']) analysis.now(tally.strips.of(analysis, { ...store.now, strips }, null, [0, analysis.recording.end], 60)); analysis.lengths(store.now); Object.defineProperty(sample, 'thread', { value: thread }); return asked; })()"""), 0, "passes over the samples")
+
+
+@case
+def events_are_kept(bench: Bench):
+    """what is made of the samples of an event is kept: another event and back again reads none of them"""
+    tab = bench.open("known")
+    tab.wait("tally.page.prepared === true")
+    same(tab.run("""(() => { const { analysis, store } = tally.page, { sample } = analysis.recording, columns = { event: sample.event, node: sample.node, weight: sample.weight }; let asked = 0;
+        for (const name of Object.keys(columns)) Object.defineProperty(sample, name, { value: new Proxy(columns[name], { get: (of, key) => { asked++; return of[key]; } }), configurable: true });
+        for (const event of ['1', '0', '', '2', '1']) for (const strips of ['process', 'thread', 'cpu']) {
+            const state = { ...store.now, event, strips };
+            analysis.sums(state);
+            analysis.now(tally.strips.of(analysis, state, null, [0, analysis.recording.end], 60));
+        }
+        for (const name of Object.keys(columns)) Object.defineProperty(sample, name, { value: columns[name] });
+        return asked; })()"""), 0, "reads")
+
+
+def many(bench):
+    """So many samples that a pass over them has several parts."""
+    bench.file("many", None if "many" in bench.pages else made.large(2000, 200_000))
+
+
+@case
+def in_parts(bench: Bench):
+    """a pass over many samples is made in parts: the page says so, the next change stops it, and what is shown then is of the last one"""
+    many(bench)
+    tab = bench.open("many", "#view=time&strips=thread")
+    tab.wait("tally.page.prepared === true")
+    # Each part takes too long.
+    tab.run("(() => { let at = 0; const own = performance.now; window.slow = (on) => performance.now = on ? () => at += 20 : own; slow(true); })()")
+    first = "document.querySelector('.strip-share').textContent"
+    busy = "[tally.page.busy, document.querySelector('.panel').getAttribute('aria-busy')]"
+    tab.run("tally.page.store.set({ lens: '1000-90000000' })")
+    same(tab.run(busy), [True, "true"], "a pass goes on")
+    tab.run("(() => { window.drawn = []; const { view } = tally.page, own = view.update; view.update = (state) => { drawn.push(state.lens); own(state); }; })()")
+    tab.run("(tally.page.store.set({ lens: '2000-80000000' }), tally.page.store.set({ lens: '3000-70000000' }))")
+    tab.wait("tally.page.busy === false")
+    same(tab.run("drawn.join()"), "3000-70000000", "what was stopped is never shown")
+    same(tab.run(busy), [False, "false"], "done")
+    parts = tab.run(f"[{first}, document.querySelectorAll('.strip').length, [...document.querySelector('.strip canvas').getContext('2d').getImageData(0, 0, 300, 26).data].join()]")
+    again = bench.open("many", "#view=time&strips=thread&lens=3000-70000000")
+    again.wait("document.querySelectorAll('.strip').length > 0 && !tally.page.busy")
+    same(again.run(f"[{first}, document.querySelectorAll('.strip').length, [...document.querySelector('.strip canvas').getContext('2d').getImageData(0, 0, 300, 26).data].join()]") == parts, True, "the same as at once")
+    tab.run("tally.page.store.set({ view: 'flame', order: 'time', who: 't3', event: '1' })")
+    same(tab.run(busy), [True, "true"], "another view")
+    tab.wait("tally.page.busy === false")
+    same(tab.run(f"""(() => {{ const {{ analysis, store }} = tally.page, {{ sample }} = analysis.recording; let sum = 0;
+        for (let i = 0; i < sample.count; i++) if (sample.event[i] === 1 && sample.thread[i] === 3) sum += sample.weight[i];
+        return [sum > 0, analysis.sums(store.now).whole - sum, tally.page.view.graph.boxes.count > 10]; }})()"""), [True, 0, True], "sums")
+    tab.do("Emulation.setEmulatedMedia", media="print")
+    tab.run("tally.page.store.set({ view: 'time', who: 't5', lens: '4000-60000000' })")
+    same(tab.run(busy), [False, "false"], "paper does not wait")
+
+
+@case
+def strips_in_view(bench: Bench):
+    """strips are drawn when they come into view, are empty while they are of another state, and are all on paper"""
+    many(bench)
+    tab = bench.open("many", "#view=time&strips=thread", width=1280, height=720)
+    tab.wait("document.querySelectorAll('.strip').length === 60")
+    drawn = """(() => { const copy = document.createElement('canvas').getContext('2d', { willReadFrequently: true }); return [...document.querySelectorAll('.strip canvas')].map((one) => {
+        copy.clearRect(0, 0, 300, 26); copy.drawImage(one, 0, 0); return one.width > 1 && copy.getImageData(0, 0, 300, 26).data.some(Boolean); }); })()"""
+    some = tab.run(drawn)
+    true(all(some[:12]) and not any(some[40:]), f"what is in view: {some}")
+    tab.run("scrollTo(0, document.documentElement.scrollHeight)")
+    tab.wait(f"{drawn}.slice(-8).every(Boolean)")
+    tab.run("tally.page.store.set({ event: '1' })")
+    tab.next_frame()
+    some = tab.run(drawn)
+    true(all(some[-8:]) and not any(some[:12]), f"what is in view behind a change: {some}")
+    tab.run("scrollTo(0, 0)")
+    tab.wait(f"{drawn}.slice(0, 12).every(Boolean)")
+    tab.run("tally.page.store.set({ event: '0' })")
+    tab.wait(f"!{drawn}.every(Boolean)")
+    tab.do("Emulation.setEmulatedMedia", media="print")
+    tab.wait(f"{drawn}.every(Boolean)")
+    tab.do("Emulation.setEmulatedMedia", media="screen")
+    tab.wait(f"!{drawn}.every(Boolean)")
+
+
+@case
+def at_once(bench: Bench):
+    """a change is heeded at once, and further ones of the same frame together with the next"""
+    tab = bench.open("known", "#view=flame")
+    same(tab.run("""(async () => { const { store } = tally.page, chips = () => document.querySelectorAll('.chip:not(.chip-all)').length, seen = [], frame = () => new Promise(requestAnimationFrame);
+        await frame(); await frame();
+        store.set({ search: 'a' }); store.set({ who: 't0' }); seen.push(chips());
+        await null; seen.push(chips());
+        store.set({ who: '' }); store.set({ recursion: '1' }); store.set({ span: '0-500000' }); await null; seen.push(chips());
+        await frame(); await frame(); seen.push(chips());
+        return seen.join(); })()"""), "0,1,1,2")
 
 
 @case
