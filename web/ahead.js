@@ -13,19 +13,28 @@ function* parts(page) {
 		for (let label = at; label < Math.min(recording.labels, at + NAMES); label++) recording.name(label);
 		yield null;
 	}
-	const shown = analysis.events(state).list, others = Array.from(recording.sampled.keys()).filter((one) => recording.sampled[one] && !shown.includes(one));
+	for (const one of byEvent(page)) for (const name of ["picked", "whole"]) yield* analysis.parts(inParts[name](one));
+	yield* strips(page, null);
 	const width = document.documentElement.clientWidth - (innerWidth > 640 ? 32 : 20); // of a graph
-	for (const event of [...shown.slice(0, 1), ...others].slice(0, SOME)) {
-		const of = shown.includes(event) ? state : { ...state, event: String(event) };
-		for (const name of ["picked", "whole"]) yield* analysis.parts(inParts[name](of));
-		for (const strips of ["process", "thread", "cpu"]) yield* analysis.parts(tally.strips.of(analysis, { ...of, strips }, null, [0, recording.end], tally.strips.LIMIT));
-	}
-	for (const event of [...others.slice(0, 1).map(String), state.event]) yield* analysis.parts(inParts.columns({ ...state, event }, Math.max(1, width >> 1), page.span(state)));
+	for (const one of byEvent(page).slice(0, 2)) yield* analysis.parts(inParts.columns(one, Math.max(1, width >> 1), page.span(state)));
 	yield* analysis.parts(inParts.tree({ ...state, recursion: "1" }));
 	// Drawn once where nobody sees it, a graph has its texts and colours.
 	yield* warm(page, state, width);
 	for (const view of ["flame", "sandwich", "functions", "images", "threads"]) yield page.make(view);
 	page.prepared = true;
+}
+
+// The state with each event, the shown one first.
+function byEvent({ analysis, store }) {
+	const { sampled } = analysis.recording, state = store.now, shown = analysis.events(state).list;
+	const others = Array.from(sampled.keys()).filter((one) => sampled[one] && !shown.includes(one));
+	return [state, ...others.map((event) => ({ ...state, event: String(event) }))].slice(0, SOME);
+}
+
+// run: the table of runs, or null while it is not read.
+function* strips(page, run) {
+	const { analysis } = page, whole = [0, analysis.recording.end];
+	for (const one of byEvent(page)) for (const strips of ["process", "thread", "cpu"]) yield* analysis.parts(tally.strips.of(analysis, { ...one, strips }, run, whole, tally.strips.LIMIT));
 }
 
 function* warm(page, state, width) {
@@ -38,8 +47,7 @@ function* warm(page, state, width) {
 	}
 }
 
-function start(page) {
-	const rest = parts(page);
+function go(rest) {
 	const step = (left) => {
 		do {
 			if (rest.next().done) return;
@@ -49,5 +57,5 @@ function start(page) {
 	idle(step);
 }
 
-tally.ahead = start;
+tally.ahead = { start: (page) => go(parts(page)), strips: (page, run) => go(strips(page, run)) };
 })();

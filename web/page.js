@@ -192,7 +192,7 @@ function show(recording, root) {
 		work(passes(state, view), () => {
 			view.update(state);
 			overview.update(state);
-		});
+		}, !tally.page || matchMedia("print").matches); // the first drawing is a whole one, and paper does not wait
 	}
 	// The passes over samples that a state needs. What is kept of them is not made again.
 	function* passes(state, view) {
@@ -223,7 +223,7 @@ function show(recording, root) {
 	update(page.store.now);
 	page.update = update;
 	tally.page = page;
-	tally.ahead(page);
+	tally.ahead.start(page);
 }
 
 function fail(error) {

@@ -32,9 +32,9 @@ function create(page) {
 	for (const name of ["run", "marker"]) {
 		if (!recording.has(name)) continue;
 		recording.later(name).then((table) => {
-			if (name === "run") run = table;
+			if (name === "run") tally.ahead.strips(page, run = table);
 			else markers.set(marker = table);
-			if (element.isConnected) update(store.now);
+			if (element.isConnected) page.update(store.now);
 		}, page.fail);
 	}
 	const lens = () => tally.state.read.range(store.now.lens) || [0, recording.end];

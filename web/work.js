@@ -7,10 +7,10 @@ const FIRST = 12, MORE = 8; // ms at once, and of each part behind
 // `tell` is called with whether work goes on behind what is drawn already.
 function create(tell) {
 	let later = 0;
-	return (parts, done) => {
+	return (parts, done, now) => { // now: all of it at once
 		clearTimeout(later);
 		const step = (most) => {
-			const start = performance.now(), now = matchMedia("print").matches; // paper does not wait
+			const start = performance.now();
 			while (!parts.next().done) {
 				if (now || performance.now() - start < most) continue;
 				tell(true);
