@@ -15,10 +15,9 @@ function* parts(page) {
 	}
 	for (const one of byEvent(page)) for (const name of ["picked", "whole"]) yield* analysis.parts(inParts[name](one));
 	yield* strips(page, null);
-	const width = document.documentElement.clientWidth - (innerWidth > 640 ? 32 : 20); // of a graph
-	for (const one of byEvent(page).slice(0, 2)) yield* analysis.parts(inParts.columns(one, Math.max(1, width >> 1), page.span(state)));
+	const width = Math.max(2, document.documentElement.clientWidth - (innerWidth > 640 ? 32 : 20)); // of a graph
+	for (const one of byEvent(page).slice(0, 2)) yield* analysis.parts(inParts.columns(one, width >> 1, page.span(state)));
 	yield* analysis.parts(inParts.tree({ ...state, recursion: "1" }));
-	// Drawn once where nobody sees it, a graph has its texts and colours.
 	yield* warm(page, state, width);
 	for (const view of ["flame", "sandwich", "functions", "images", "threads"]) yield page.make(view);
 	page.prepared = true;
@@ -37,13 +36,17 @@ function* strips(page, run) {
 	for (const one of byEvent(page)) for (const strips of ["process", "thread", "cpu"]) yield* analysis.parts(tally.strips.of(analysis, { ...one, strips }, run, whole, tally.strips.LIMIT));
 }
 
+// Draws graphs where nobody sees them: texts and colours are kept, and the browser compiles what draws them.
 function* warm(page, state, width) {
 	const { analysis } = page, boxes = tally.boxes.create(), height = innerHeight, theme = tally.palette.theme(state), context = tally.dom.fit(tally.dom.make("canvas"), width, height);
-	tally.layTree(boxes, analysis.tree(state), analysis.sums(state), { least: 1 / width });
-	const colour = tally.graphPaint.colours(analysis, state, theme, page.hues);
-	for (let top = 0; top < height; top += 3 * tally.graphPaint.ROW) {
-		yield null;
-		tally.graphPaint.paint(context, boxes, { width, height, top, bottom: top + 2 * tally.graphPaint.ROW, up: false, theme, current: -1, hover: -1, text: page.text, colour, faded: () => false });
+	const { ROW, colours, paint } = tally.graphPaint, colour = colours(analysis, state, theme, page.hues), tree = analysis.tree(state), sums = analysis.sums(state), least = 1 / width, [begin, end] = page.span(state);
+	for (const lay of [() => tally.layTree(boxes, tree, sums, { least }), () => tally.layCallers(boxes, tree, sums.self, { labels: analysis.recording.labels, least }),
+		() => tally.layTime.lay(boxes, tree, analysis.now(analysis.inParts.columns(state, width >> 1, [begin, end])), begin, end)]) {
+		yield lay();
+		for (let top = 0; top < Math.min(height, boxes.rows * ROW); top += 5 * ROW) {
+			paint(context, boxes, { width, height, top, bottom: top + 4 * ROW, up: false, theme, current: -1, hover: -1, text: page.text, colour, faded: () => false });
+			yield null;
+		}
 	}
 }
 

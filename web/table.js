@@ -4,6 +4,7 @@
 const { make, clear, button } = tally.dom;
 const PAGE = 100; // rows at first, and with each "Show more"
 const LEAST = 24; // pixels of a row
+const FEW = 15; // rows that are made at a time where nobody sees them yet
 const LATER = 150; // ms: while a span is dragged, rows that are not seen wait
 
 // The places of the first `count` values in their order; null: sort them all.
@@ -121,7 +122,11 @@ function create(page, { name, caption, columns, usual, rows, filter = true, most
 		while (body.childElementCount > count) body.lastChild.remove();
 		put(0, seen);
 		clearTimeout(later);
-		if (seen < count) later = setTimeout(() => put(seen, count), LATER);
+		const rest = (from) => {
+			put(from, Math.min(count, from + FEW));
+			if (from + FEW < count) later = setTimeout(rest, 0, from + FEW);
+		};
+		if (seen < count) later = setTimeout(rest, LATER, seen);
 		more.hidden = Boolean(most) || count >= list.length;
 		more.textContent = `Show ${tally.format.count(Math.min(PAGE * 5, list.length - count))} more of ${tally.format.count(list.length)}`;
 	}
