@@ -81,6 +81,7 @@ function create(page, options) {
 	}
 
 	function under(event) {
+		if (page.busy) return -1; // these are boxes of the state before
 		const place_ = canvas.getBoundingClientRect();
 		if (!place_.width) return -1;
 		const y = event.clientY - place_.top + (options.inner ? 0 : Math.min(element.scrollTop, Math.max(0, height - place_.height)));
@@ -151,6 +152,7 @@ function create(page, options) {
 		return -1;
 	};
 	element.addEventListener("keydown", (event) => {
+		page.finish();
 		if (event.ctrlKey || event.altKey || event.metaKey || !boxes.count) return;
 		const at = current < 0 ? 0 : current;
 		const deeper = options.up() ? "ArrowUp" : "ArrowDown", back = options.up() ? "ArrowDown" : "ArrowUp";

@@ -85,10 +85,15 @@ function searchField(page) {
 		update(state) {
 			if (field.value !== state.search) field.value = state.search;
 			filter.update();
+			filter.element.hidden = !state.search;
+		},
+		wait() { // until it is known again
+			if (result.textContent) result.textContent = "…";
+		},
+		found(state) {
 			const found = analysis.found(state);
 			result.textContent = !found ? "" : found.names === 0 ? "not found" : state.filter ? `${tally.format.count(found.names)} functions` : tally.format.share(found.sum, found.whole);
 			result.title = found ? `${tally.format.count(found.names)} functions match` : "";
-			filter.element.hidden = !state.search;
 		},
 	};
 }
@@ -115,7 +120,7 @@ function create(page, helpDialog) {
 			make("div", { class: "head-buttons" }, exporter, theme, button("?", () => helpDialog.open(), { title: "Keys (?)", "aria-label": "Help", class: "quiet" }))),
 		make("div", { class: "choice-row" }, event.element, who.element, recordings && recordings.element, search.element));
 	return {
-		element, search: search.field, openExport, nextEvent: event.next,
+		element, search: search.field, openExport, nextEvent: event.next, wait: search.wait, found: search.found,
 		update(state) {
 			for (const one of [event, who, recordings, search]) if (one) one.update(state);
 			themeName.textContent = `: ${THEME_NAMES[state.theme]}`;

@@ -169,7 +169,11 @@ function show(recording, root) {
 	root.replaceChildren(head.element, overview.element, chips, make("nav", { "aria-label": "Views" }, bar.element), panel, page.frame.element);
 	tally.keys.attach(page, { search: head.search, tabs: () => bar.all, helpDialog, exporter: head.openExport });
 	page.make = (name) => views[name] = views[name] || tally.views[name](page);
-	const work = tally.work((busy) => panel.setAttribute("aria-busy", String(page.busy = busy)));
+	const work = tally.work((busy) => {
+		panel.setAttribute("aria-busy", String(page.busy = busy));
+		if (busy) head.wait();
+	});
+	page.finish = work.finish;
 	let before = "";
 
 	function update(state) {
@@ -189,10 +193,12 @@ function show(recording, root) {
 			before = state.view;
 		}
 		page.frame.element.hidden = recording.sample.count === 0 || state.view !== "flame" && state.view !== "sandwich";
-		work(passes(state, view), () => {
+		work.start(passes(state, view), () => {
+			head.found(state);
 			view.update(state);
 			overview.update(state);
-		}, !tally.page || matchMedia("print").matches); // the first drawing is a whole one, and paper does not wait
+		});
+		if (!tally.page || matchMedia("print").matches) work.finish(); // the first drawing is a whole one, and paper does not wait
 	}
 	// The passes over samples that a state needs. What is kept of them is not made again.
 	function* passes(state, view) {

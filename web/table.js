@@ -150,6 +150,7 @@ function create(page, { name, caption, columns, usual, rows, filter = true, most
 	}
 
 	function tsv() {
+		page.finish();
 		complete();
 		// A name must not begin a formula where it is pasted.
 		const safe = (text) => (/^[=+@-]/.test(text) ? `'${text}` : text).replace(/[\t\r\n]/g, " ").replace(/[\u2068\u2069]/g, "");

@@ -14,7 +14,7 @@ function create(page) {
 	const body = make("div", { class: "strip-rows", role: "list", "aria-label": "Strips" });
 	const more = button("", () => {
 		limit += LIMIT * 2;
-		update(store.now);
+		page.update(store.now);
 	}, { class: "more" });
 	const none = make("p", { class: "empty", hidden: true });
 	const veil = tally.spanVeil(), plots = make("div", { class: "strips" }, axis, body, veil.element);

@@ -6,21 +6,30 @@ const FIRST = 12, MORE = 8; // ms at once, and of each part behind
 
 // `tell` is called with whether work goes on behind what is drawn already.
 function create(tell) {
-	let later = 0;
-	return (parts, done, now) => { // now: all of it at once
-		clearTimeout(later);
-		const step = (most) => {
-			const start = performance.now();
-			while (!parts.next().done) {
-				if (now || performance.now() - start < most) continue;
-				tell(true);
-				later = setTimeout(step, 0, MORE);
-				return;
-			}
-			tell(false);
-			done();
-		};
-		step(FIRST);
+	let later = 0, step = () => {};
+	return {
+		// Calls done() behind all parts.
+		start(parts, done) {
+			clearTimeout(later);
+			step = (most) => {
+				const start = performance.now();
+				while (!parts.next().done) {
+					if (performance.now() - start < most) continue;
+					tell(true);
+					later = setTimeout(step, 0, MORE);
+					return;
+				}
+				step = () => {};
+				tell(false);
+				done();
+			};
+			step(FIRST);
+		},
+		// Does all the rest at once.
+		finish() {
+			clearTimeout(later);
+			step(Infinity);
+		},
 	};
 }
 

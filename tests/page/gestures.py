@@ -558,18 +558,23 @@ def in_parts(bench: Bench):
     same(tab.run("drawn.join()"), "3000-70000000", "what was stopped is never shown")
     same(tab.run(busy), [False, "false"], "done")
     parts = tab.run(f"[{first}, document.querySelectorAll('.strip').length, [...document.querySelector('.strip canvas').getContext('2d').getImageData(0, 0, 300, 26).data].join()]")
-    again = bench.open("many", "#view=time&strips=thread&lens=3000-70000000")
-    again.wait("document.querySelectorAll('.strip').length > 0 && !tally.page.busy")
-    same(again.run(f"[{first}, document.querySelectorAll('.strip').length, [...document.querySelector('.strip canvas').getContext('2d').getImageData(0, 0, 300, 26).data].join()]") == parts, True, "the same as at once")
     tab.run("tally.page.store.set({ view: 'flame', order: 'time', who: 't3', event: '1' })")
     same(tab.run(busy), [True, "true"], "another view")
     tab.wait("tally.page.busy === false")
     same(tab.run(f"""(() => {{ const {{ analysis, store }} = tally.page, {{ sample }} = analysis.recording; let sum = 0;
         for (let i = 0; i < sample.count; i++) if (sample.event[i] === 1 && sample.thread[i] === 3) sum += sample.weight[i];
         return [sum > 0, analysis.sums(store.now).whole - sum, tally.page.view.graph.boxes.count > 10]; }})()"""), [True, 0, True], "sums")
+    tab.run("tally.page.store.set({ search: 'method_1' })")
+    tab.wait("/%/.test(document.querySelector('.found').textContent) && !tally.page.busy")
+    tab.run("tally.page.store.set({ who: 't4' })")
+    same(tab.run("document.querySelector('.found').textContent"), "…", "a share that is not yet known")
+    same(tab.run("(tally.page.finish(), /%/.test(document.querySelector('.found').textContent) && !tally.page.busy)"), True, "what is waited for is finished at once")
     tab.do("Emulation.setEmulatedMedia", media="print")
     tab.run("tally.page.store.set({ view: 'time', who: 't5', lens: '4000-60000000' })")
     same(tab.run(busy), [False, "false"], "paper does not wait")
+    again = bench.open("many", "#view=time&strips=thread&lens=3000-70000000")
+    again.wait("document.querySelectorAll('.strip').length > 0 && !tally.page.busy")
+    same(again.run(f"[{first}, document.querySelectorAll('.strip').length, [...document.querySelector('.strip canvas').getContext('2d').getImageData(0, 0, 300, 26).data].join()]") == parts, True, "the same as at once")
 
 
 @case
