@@ -19,6 +19,9 @@ function* parts(page) {
 	for (const one of byEvent(page).slice(0, 2)) yield* analysis.parts(inParts.columns(one, width >> 1, page.span(state)));
 	yield* analysis.parts(inParts.tree({ ...state, recursion: "1" }));
 	yield* warm(page, state, width);
+	const search = { ...state, search: "main" };
+	yield analysis.matches(search);
+	yield analysis.found(search);
 	for (const view of ["flame", "sandwich", "functions", "images", "threads"]) yield page.make(view);
 	page.prepared = true;
 }

@@ -62,9 +62,10 @@ function create(page, options) {
 		const up = options.up();
 		draw();
 		if (up !== upBefore) {
+			const before = element.scrollTop;
 			element.scrollTop = up ? element.scrollHeight : 0;
 			upBefore = up;
-			draw();
+			if (element.scrollTop !== before) draw();
 		}
 	}
 

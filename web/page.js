@@ -2,6 +2,7 @@
 (function () {
 
 const { make, say } = tally.dom;
+const MANY = 100000; // samples
 // By view: what its tab says, and what it is.
 const TITLES = {
 	summary: ["Summary", "What ran, what was measured, and what is hot"], flame: ["Flame graph", "All call stacks"], sandwich: ["Sandwich", "The callers and callees of one function"],
@@ -197,12 +198,15 @@ function show(recording, root) {
 			head.found(state);
 			view.update(state);
 			overview.update(state);
-		});
+		}, page.prepared ? 12 : 0);
 		if (!tally.page || matchMedia("print").matches) work.finish(); // the first drawing is a whole one, and paper does not wait
 	}
 	// The passes over samples that a state needs. What is kept of them is not made again.
 	function* passes(state, view) {
 		const { parts, inParts } = analysis;
+		// While nothing is prepared, a view is drawn behind its frame.
+		if (!page.prepared && recording.sample.count > MANY) yield;
+		if (state.view === "flame" || state.view === "sandwich") yield* parts(page.huesInParts);
 		if (state.ops || state.recursion) yield* parts(inParts.tree(state));
 		yield* parts(inParts.picked(state));
 		if (!state.span) yield* parts(inParts.whole(state));

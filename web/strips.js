@@ -130,12 +130,14 @@ function shades(colour) {
 	return known.get(colour);
 }
 
+let image = null; // used again for each row
 // One row: on-CPU above the line, off-CPU below it, runs as a band between. Each point is written to an image, which is far
 // faster than to draw as many bars.
 function draw(canvas, strips, row, { width, theme }) {
 	const { on, off, run, taken, columns } = strips, base = row * columns, scale = window.devicePixelRatio || 1;
 	const wide = canvas.width = Math.max(1, Math.round(width * scale)), high = canvas.height = Math.round(HEIGHT * scale);
-	const image = new ImageData(wide, high), points = new Uint32Array(image.data.buffer), line = Math.round(LINE * scale);
+	if (!image || image.width !== wide || image.height !== high) image = new ImageData(wide, high);
+	const points = new Uint32Array(image.data.buffer).fill(0), line = Math.round(LINE * scale);
 	const place = (column) => Math.round(column * wide / columns);
 	// Bars of at most `most` from `from` up, or down; the end of each is a part of a point.
 	const bars = (values, colour, from, most, step) => {

@@ -25,10 +25,22 @@ function create(page) {
 		make("div", { class: "controls", hidden: page.isEmpty }, kind.element, zoomIn, zoomOut), key, none, plots, more, heat.element, list);
 	let limit = LIMIT, run = null, marker = null, later = 0, drawn = [], draw = () => {}; // draw: draws a row
 	const lines = [];
-	// Rows further down are drawn when they come into view.
+	// Rows further down are drawn when they come into view; what is almost there a moment later, some at a time.
+	const waiting = new Set();
 	const seen = new IntersectionObserver((entries) => {
-		for (const one of entries) if (one.isIntersecting && one.target.parentNode === body) draw(lines.findIndex((line) => line.row === one.target));
+		for (const { target, isIntersecting, boundingClientRect: { top, bottom } } of entries) {
+			const at = isIntersecting && target.parentNode === body ? lines.findIndex((line) => line.row === target) : -1;
+			if (at < 0) continue;
+			if (bottom > 0 && top < innerHeight) draw(at);
+			else waiting.add(at);
+		}
+		clearTimeout(later);
+		later = setTimeout(drawSome, 60);
 	}, { rootMargin: "400px" });
+	function drawSome() {
+		for (const at of [...waiting].slice(0, 3)) draw(at);
+		if (waiting.size) later = setTimeout(drawSome);
+	}
 	for (const name of ["run", "marker"]) {
 		if (!recording.has(name)) continue;
 		recording.later(name).then((table) => {
@@ -101,14 +113,16 @@ function create(page) {
 			const text = state.strips === "cpu" ? `CPU ${row.id}` : state.strips === "thread" ? recording.threadName(row.id) : recording.processName(row.id);
 			// Where there is no room, the name is cut, not the number: many are called the same.
 			const cut = text.lastIndexOf(" ");
-			one.name.replaceChildren(make("span", null, text.slice(0, cut)), make("span", null, text.slice(cut)));
+			if (one.name.textContent !== text) one.name.replaceChildren(make("span", null, text.slice(0, cut)), make("span", null, text.slice(cut)));
 			one.share.textContent = tally.format.percent(row.share);
 			one.press.style.width = `${labelWide() - 8}px`;
 			one.canvas.style.width = `${width}px`;
 			one.canvas.style.height = `${tally.strips.HEIGHT}px`;
 			if (one.row.parentNode !== body) body.append(one.row);
 		});
+		waiting.clear();
 		draw = (at) => {
+			waiting.delete(at);
 			seen.unobserve(lines[at].row);
 			tally.strips.draw(lines[at].canvas, all, at, { width, theme });
 		};
@@ -116,7 +130,7 @@ function create(page) {
 		all.rows.forEach((_, at) => {
 			const y = top + at * (tally.strips.HEIGHT + 1);
 			if (isPrinted || y < innerHeight && y > -2 * tally.strips.HEIGHT) return draw(at);
-			lines[at].canvas.width = 1; // empty: what it showed is no longer true
+			if (lines[at].canvas.width !== 1) lines[at].canvas.width = 1; // empty: what it showed is no longer true
 			seen.unobserve(lines[at].row); // what is observed already would not be reported again
 			seen.observe(lines[at].row);
 		});

@@ -2,14 +2,14 @@
 // for next takes its place.
 (function () {
 
-const FIRST = 12, MORE = 8; // ms at once, and of each part behind
+const MORE = 8; // ms of each part behind the first
 
 // `tell` is called with whether work goes on behind what is drawn already.
 function create(tell) {
 	let later = 0, step = () => {};
 	return {
-		// Calls done() behind all parts.
-		start(parts, done) {
+		// Calls done() behind all parts; `first`: ms of what is done at once.
+		start(parts, done, first) {
 			clearTimeout(later);
 			step = (most) => {
 				const start = performance.now();
@@ -23,7 +23,7 @@ function create(tell) {
 				tell(false);
 				done();
 			};
-			step(FIRST);
+			step(first);
 		},
 		// Does all the rest at once.
 		finish() {
