@@ -135,6 +135,7 @@ def faded(bench: Bench):
     """while a span is dragged what is outside of it is faded, and the time line and strips are not drawn again"""
     tab = bench.open("known", "#view=time&strips=thread")
     tab.wait("tally.page.prepared === true")
+    tab.run("Promise.all(['run', 'marker'].map((name) => tally.page.analysis.recording.later(name))).then(() => new Promise((done) => setTimeout(done, 200)))")
     tab.run("""(() => { window.drawn = 0; for (const name of ['fill', 'fillRect', 'drawImage', 'clearRect', 'putImageData']) { const own = CanvasRenderingContext2D.prototype[name];
         CanvasRenderingContext2D.prototype[name] = function (...all) { window.drawn++; return own.apply(this, all); }; } })()""")
     x, y, width, _ = place(tab, ".overview")
