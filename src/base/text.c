@@ -200,7 +200,7 @@ const char *tally_text_nearest(const char *name, const char *const *names, size_
 	for (size_t i = 0; i < count; i++) {
 		size_t distance;
 
-		if (strlen(names[i]) > NEAREST_MOST)
+		if (strnlen(names[i], NEAREST_MOST + 1) > NEAREST_MOST)
 			continue;
 		distance = edits(name, names[i]);
 		if (distance < least) {

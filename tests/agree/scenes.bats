@@ -9,7 +9,7 @@ load ../cli/rights
 	need_root
 	need_perf
 	mkdir -p many
-	"$TALLY" record -a --call-graph fp -e cpu-clock -F 4000 -o a.data -- make -s -j2 -f "$HERE/../../bench/many.mk" OUT=many NUMBERS="$(seq -s ' ' 1 30)" 2>a.err
+	"$TALLY" record -a --call-graph fp -e cpu-clock -F 1000 -o a.data -- make -s -j2 -f "$HERE/../../bench/many.mk" OUT=many NUMBERS="$(seq -s ' ' 1 30)" 2>a.err
 	perf_reads a.data
 	all_named a.data
 	[ "$(perf_stat_of a.data LOST)" = 0 ]
@@ -25,7 +25,7 @@ load ../cli/rights
 	python3 -u -m http.server 0 --bind 127.0.0.1 >server.txt 2>/dev/null 3>&- &
 	server=$!
 	until port=$(sed -n 's/.* port \([0-9]*\) .*/\1/p' server.txt) && [ -n "$port" ]; do sleep 0.05; done
-	"$TALLY" record -g -e cpu-clock -F 9000 -p "$server" -o p.data 2>p.err 3>&- &
+	"$TALLY" record -g -e cpu-clock -F 3000 -p "$server" -o p.data 2>p.err 3>&- &
 	recorder=$!
 	sleep 0.5
 	python3 -c 'import sys, urllib.request as u
@@ -52,7 +52,7 @@ for _ in range(150): u.urlopen("http://127.0.0.1:%s/" % sys.argv[1]).read()' "$p
 @test "thousands of short children" {
 	need_recording
 	need_perf
-	"$TALLY" record -e cpu-clock -F 5000 -o f.data -- bash -c 'for i in $(seq 3000); do /bin/true; done' 2>f.err
+	"$TALLY" record -e cpu-clock -F 2000 -o f.data -- bash -c 'for i in $(seq 3000); do /bin/true; done' 2>f.err
 	perf_reads f.data
 	all_named f.data
 	[ "$(perf_stat_of f.data LOST)" = 0 ]
