@@ -7,16 +7,18 @@ const MORE = 8; // ms of each part behind the first
 // `tell` is called with whether work goes on behind what is drawn already.
 function create(tell) {
 	let later = 0, step = () => {};
+	const soon = () => later = setTimeout(step, 0, MORE);
 	return {
-		// Calls done() behind all parts; `first`: ms of what is done at once.
+		// Calls done() behind all parts; `first`: ms of what is done at once; 0: what is there already is drawn before.
 		start(parts, done, first) {
 			clearTimeout(later);
-			step = (most) => {
+			const mine = step = (most) => {
 				const start = performance.now();
 				while (!parts.next().done) {
 					if (performance.now() - start < most) continue;
 					tell(true);
-					later = setTimeout(step, 0, MORE);
+					if (most > 0 || document.hidden) soon();
+					else requestAnimationFrame(() => mine === step && soon());
 					return;
 				}
 				step = () => {};
