@@ -420,7 +420,7 @@ sentence() {
 
 @test "18: a large part of a binary in which nothing says where functions begin has no assembly; with symbols it has" {
 	command -v gcc >/dev/null || skip "gcc is not installed: tests/page has known source and assembly"
-	echo 'int main(void) { for (volatile int i = 0; i < 4000; i++) __asm__ volatile(".rept 70000; nop; .endr"); return 0; }' >large.c
+	echo 'int main(void) { for (volatile int i = 0; i < 20000; i++) __asm__ volatile(".rept 70000; nop; .endr"); return 0; }' >large.c
 	gcc -O1 -o named large.c
 	gcc -O1 -s -Wl,--build-id=none -o nameless large.c # no other copy has its symbols
 	local name
