@@ -2,7 +2,6 @@
 (function () {
 
 const NAMES = 1000; // at a time
-const SOME = 4; // events
 const idle = window.requestIdleCallback || ((act) => setTimeout(act, 30));
 
 function* parts(page) {
@@ -30,7 +29,7 @@ function* parts(page) {
 function byEvent({ analysis, store }) {
 	const { sampled } = analysis.recording, state = store.now, shown = analysis.events(state).list;
 	const others = Array.from(sampled.keys()).filter((one) => sampled[one] && !shown.includes(one));
-	return [state, ...others.map((event) => ({ ...state, event: String(event) }))].slice(0, SOME);
+	return [state, ...others.map((event) => ({ ...state, event: String(event) }))].slice(0, tally.kept.EVENTS);
 }
 
 // run: the table of runs, or null while it is not read.

@@ -2,11 +2,9 @@
 // what it depends on changes, so that a gesture costs one pass over samples and one over nodes.
 (function () {
 
-const SOME = 4; // answers by event are kept for so many of them
-
 function create(recording) {
 	const { sample, thread, event } = recording;
-	const { keep, now, parts } = tally.kept.create(), { steps } = tally.kept;
+	const { keep, now, parts } = tally.kept.create(), { steps, EVENTS } = tally.kept;
 	const base = tally.tree.recorded(recording);
 	const room = {}; // arrays that are used again
 
@@ -120,7 +118,7 @@ function create(recording) {
 	}
 
 	// The samples that count, whatever span is chosen and whatever is done with functions: their numbers, in order of time.
-	const pickedOf = (state) => ["picked", samples(state), () => pick(events(state).mask, threads(state), state.who), SOME];
+	const pickedOf = (state) => ["picked", samples(state), () => pick(events(state).mask, threads(state), state.who), EVENTS];
 	const picked = remember((state) => now(pickedOf(state)));
 
 	function* pick(mask, allowed, who) {
@@ -165,7 +163,7 @@ function create(recording) {
 	}
 
 	// Sums by recorded node, of the whole time.
-	const wholeOf = (state) => ["whole", `${samples(state)}|${recording.diff}`, () => addAll(state), SOME];
+	const wholeOf = (state) => ["whole", `${samples(state)}|${recording.diff}`, () => addAll(state), EVENTS];
 	function* addAll(state) {
 		yield* parts(pickedOf(state));
 		const chosen = now(pickedOf(state)), into = nothing(() => new Float64Array(base.size)), change = recording.diff ? addSides : add;
@@ -264,7 +262,7 @@ function create(recording) {
 		const out = new Set(tally.state.read.labels(state.recordings));
 		for (let i = 0; i < thread.count; i++) if (out.has(thread.recording[i])) result[i] = 0;
 		return result;
-	}, state.span ? 1 : SOME));
+	}, state.span ? 1 : EVENTS));
 
 	// Sums by label, each function once in a stack: {self, total}, and both sides of a difference.
 	const functions = remember((state) => keep("functions", `${selection(state)}|${state.span}${sides(state)}`, () => {
@@ -352,7 +350,7 @@ function create(recording) {
 		};
 		// Hiding and collapsing move samples to other nodes, but leave none out.
 		const all = /[fF]/.test(state.ops) || filtered(state) ? keep("timeline", `${selection(state)}|${columns}`, () => line(of.map((at) => at === tally.NONE ? 0 : 1))) :
-			keep("timeline of all", `${samples(state)}|${columns}`, () => line(null), SOME);
+			keep("timeline of all", `${samples(state)}|${columns}`, () => line(null), EVENTS);
 		// With a filter there is nothing else.
 		const match = state.search && !filtered(state) ? keep("matchline", `${selection(state)}|${columns}|${state.search}`, () => {
 			const has = matching(state);
@@ -370,11 +368,11 @@ function create(recording) {
 		for (const of of [pickedOf, lengthsOf]) yield* parts(of(state));
 		const chosen = picked(state);
 		return yield* tally.layTime.stacks(recording, chosen, places(state), lengths(state), within(state, chosen), begin, end, columns);
-	}, 2 * SOME];
+	}, 2 * EVENTS];
 
 	return {
-		recording, base, first, events, isTime, threads, tree, matches, selection, places, picked, within, sums, count, against, graph, byThread, functions, images, found, timeline, lengths,
-		keep, now, parts, array, inParts: { picked: pickedOf, whole: wholeOf, tree: treeOf, lengths: lengthsOf, columns: columnsOf },
+		recording, base, first, events, isTime, threads, tree, matches, selection, places, picked, sums, count, against, graph, byThread, functions, images, found, timeline, lengths,
+		keep, now, parts, array, inParts: { picked: pickedOf, whole: wholeOf, tree: treeOf, columns: columnsOf },
 	};
 }
 

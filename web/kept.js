@@ -2,6 +2,7 @@
 (function () {
 
 const STEP = 1 << 14; // samples of a part
+const EVENTS = 4; // answers by event are kept, and made ahead, for so many of them
 
 // Calls pass(from, to) for all of `count`, in parts, and yields between them.
 function* steps(count, pass) {
@@ -51,5 +52,5 @@ function create() {
 	return { keep, now, parts };
 }
 
-tally.kept = { create, steps, finish };
+tally.kept = { create, steps, EVENTS };
 })();

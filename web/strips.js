@@ -2,7 +2,6 @@
 (function () {
 
 const { cover, level } = tally.intervals;
-const SOME = 5; // strips that are kept: of four events (ahead.js), and what is shown
 
 // What rows there are of a kind, and of each thread its row.
 function rowsOf(by, { cpus, thread, processes, processOf }) {
@@ -41,7 +40,7 @@ const columns = () => Math.max(20, Math.floor((innerWidth - (innerWidth < 640 ? 
 // Gives {rows: [{id, who, share}], all, on, off, run, taken, columns}: values by row and column. Kept by event, made in parts.
 function of(analysis, state, run, [begin, end], limit) {
 	const wide = columns();
-	return [`strips of ${state.strips}${run ? " with runs" : ""}`, [analysis.events(state).list, state.recordings, wide, begin, end, limit].join("|"), () => compute(analysis, state, run, wide, begin, end, limit), SOME];
+	return [`strips of ${state.strips}${run ? " with runs" : ""}`, [analysis.events(state).list, state.recordings, wide, begin, end, limit].join("|"), () => compute(analysis, state, run, wide, begin, end, limit), tally.kept.EVENTS + 1]; // and what is shown
 }
 
 const SKIP = 0, TIME = 1, COUNT = 2, WAIT = 3; // what a sample of an event is for a row

@@ -4,25 +4,25 @@
 
 const MORE = 8; // ms of each part behind the first
 
-// `tell` is called with whether work goes on behind what is drawn already.
-function create(tell) {
+// `setBusy` is called with whether parts are left.
+function create(setBusy) {
 	let later = 0, step = () => {};
 	const soon = () => later = setTimeout(step, 0, MORE);
 	return {
-		// Calls done() behind all parts; `first`: ms of what is done at once; 0: what is there already is drawn before.
+		// Calls done() behind all parts; `first`: ms of what is done at once; 0: the browser draws before the second part.
 		start(parts, done, first) {
 			clearTimeout(later);
 			const mine = step = (most) => {
 				const start = performance.now();
 				while (!parts.next().done) {
 					if (performance.now() - start < most) continue;
-					tell(true);
+					setBusy(true);
 					if (most > 0 || document.hidden) soon();
 					else requestAnimationFrame(() => mine === step && soon());
 					return;
 				}
 				step = () => {};
-				tell(false);
+				setBusy(false);
 				done();
 			};
 			step(first);

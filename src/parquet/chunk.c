@@ -139,15 +139,15 @@ static int make_dictionary(const struct parquet_chunk *chunk, size_t most, bool 
 {
 	struct tally_map known = {0};
 	size_t value_size = is_narrow(chunk) ? 4 : 8;
+	/* Where all values are the first one, all places are 0. */
+	uint32_t count = chunk->varies ? chunk->count : chunk->count != 0;
 	uint32_t room = 0, place_of_last = 0;
 	int result = 0;
 
 	*ret = (struct dictionary){.places = calloc(chunk->count + 1U, sizeof(*ret->places))};
 	if (!ret->places)
 		return -ENOMEM;
-	/* All places are 0 of a chunk with one value. */
-	for (uint32_t i = 0; i < (chunk->varies ? chunk->count : chunk->count != 0) && !*full;
-	     i++) {
+	for (uint32_t i = 0; i < count && !*full; i++) {
 		uint64_t value = parquet_chunk_value(chunk, i);
 		uint32_t more;
 		uint64_t *place;

@@ -27,9 +27,7 @@ struct element_list {
 void tally_element_list_done(struct element_list *list);
 /* The number of an element.  Below 0: -ENOMEM. */
 int64_t tally_element_list_number(struct element_list *list, const uint64_t *values);
-/* The same of an element that is known to differ from all others: it is not looked up, now or
- * later.
- */
+/* The same of one that is known to differ from all others: it is not looked up, and never found. */
 int64_t tally_element_list_another(struct element_list *list, const uint64_t *values);
 /* Adds the list of a row.  0 or -ENOMEM. */
 int tally_element_list_add(struct element_list *list, const uint32_t *numbers, uint32_t count);

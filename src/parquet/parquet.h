@@ -59,7 +59,7 @@ int64_t tally_parquet_text(struct parquet_rows *rows, const char *text, size_t l
 /* The number of an element of the list, for these rows: a value for each field; equal elements have
  * equal ones.  Below 0: -ENOMEM. */
 int64_t tally_parquet_element(struct parquet_rows *rows, const uint64_t *values);
-/* The same of one that is known to differ from all others, which takes a fifth of the time. */
+/* The same of one that is known to differ from all others, and is not looked up. */
 int64_t tally_parquet_another_element(struct parquet_rows *rows, const uint64_t *values);
 /* A row: a value for each plain column, and the numbers of the `count` elements of its list.  0,
  * -ENOMEM, or -errno of writing. */
