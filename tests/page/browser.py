@@ -141,11 +141,14 @@ class Tab:
         """Waits until two frames are drawn."""
         self.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
 
-    def key(self, key, shift=False):
+    def press(self, key, shift=False):
         text = {"text": key} if len(key) == 1 else {"text": "\r"} if key == "Enter" else {}
         common = {"key": key, "modifiers": 8 if shift else 0, "windowsVirtualKeyCode": KEYS.get(key, ord(key[0].upper()))}
         self.do("Input.dispatchKeyEvent", type="keyDown", **common, **text)
         self.do("Input.dispatchKeyEvent", type="keyUp", **common)
+
+    def key(self, key, shift=False):
+        self.press(key, shift)
         self.next_frame()
 
     def type(self, text):
