@@ -89,14 +89,14 @@ void cli_profile_put_row(void *context, const struct tally_page_row *row)
 	fputc('\n', rows->to);
 }
 
-/* A line as "qsort.c:81": not the place in a binary without debug information, nor a file of which
- * no line is known ("qsort.c:0"). */
+/* A line as "qsort.c:81": not the place in a binary without debug information, nor one in a
+ * function ("JS:run a.js:1:16+568"), nor a file of which no line is known ("qsort.c:0"). */
 static bool is_line(const char *text)
 {
 	const char *colon = strrchr(text, ':');
 
 	return colon && colon != text && colon[1] >= '1' && colon[1] <= '9' &&
-	       strncmp(text, "??", 2) != 0;
+	       colon[1 + strspn(colon + 1, "0123456789")] == 0 && strncmp(text, "??", 2) != 0;
 }
 
 /* Keeps the lines of the first event that has samples on a CPU, largest own share first. */

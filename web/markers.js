@@ -3,8 +3,9 @@
 
 const KINDS = ["tracepoint", "process start", "process end", "loss", "throttling"];
 
+// None of those that strips have.
 function colour(kind, theme) {
-	return kind === 0 ? theme.span : kind === 1 ? theme.on : kind === 2 ? theme.faint : theme.off;
+	return [theme.span, theme.text, theme.faint, theme.change[8], theme.barMatch][kind];
 }
 
 // Ticks, one a pixel and kind.

@@ -194,6 +194,38 @@ page_is_right() {
 	END
 }
 
+@test "18: places in functions whose names have a line are no source lines" {
+	command -v gcc >/dev/null || skip "gcc is not installed: no program that makes code"
+	[ "$(uname -m)" = x86_64 ] || skip "the code that this program makes is that of x86-64"
+	cat >made.c <<-'END'
+		#include <stdio.h>
+		#include <string.h>
+		#include <sys/mman.h>
+		#include <unistd.h>
+		int main(void)
+		{ /* mov $0x10000000,%eax; 1: dec %eax; jne 1b; ret */
+			static const unsigned char code[] = {0xb8, 0x00, 0x00, 0x00, 0x10, 0xff, 0xc8, 0x75, 0xfc, 0xc3};
+			void *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			char path[64];
+			FILE *map;
+			snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+			map = fopen(path, "w");
+			fprintf(map, "%lx 10 JS:run /srv/a.js:1:16\n", (unsigned long)at);
+			fclose(map);
+			puts(path);
+			memcpy(at, code, sizeof(code));
+			((void (*)(void))at)();
+			return 0;
+		}
+	END
+	gcc -O1 -o made made.c
+	run -0 --separate-stderr "$TALLY" profile -- ./made
+	rm -f "$output"
+	echo "$stderr"
+	grep -qE '^ *9[0-9]\.[0-9]+ %  JS:run /srv/a\.js:1:16  ' <<<"$stderr"
+	run -1 grep -E 'source lines|:16\+' <<<"$stderr"
+}
+
 @test "18: on a terminal of 80 columns no line is cut: sentences are broken between words, names are shortened" {
 	command -v gcc >/dev/null || skip "gcc is not installed: no program with a long name"
 	printf 'template <typename a, typename b, typename c> __attribute__((noinline)) unsigned long_name_of_a_template(unsigned n, a, b, c) { volatile unsigned sum = 0; while (n--) sum += n; return sum; }\n#include <map>\n#include <string>\nint main() { return long_name_of_a_template(200000000, std::map<std::string, std::string>(), std::string(), 3.0) == 1; }\n' >long.cc
