@@ -81,6 +81,15 @@ static const char *process_name(const struct page_tables *tables, const char *pi
 	return name;
 }
 
+/* The name that all threads have; NULL: there is none. */
+static const char *common_name(const struct page_tables *tables)
+{
+	for (uint32_t i = 1; i < tables->thread_count; i++)
+		if (tables->threads[i].comm != tables->threads[0].comm)
+			return NULL;
+	return tables->thread_count ? tables->strings.text[tables->threads[0].comm] : NULL;
+}
+
 /* Where the recorder's options end, and the command begins: at the first argument that is called as
  * a thread of the recording.  0: there is none. */
 static size_t command_start(const struct page_tables *tables, const struct tally_data_info *info)
@@ -104,6 +113,8 @@ static void put_processes(const struct page_tables *tables, const char *pids, bo
 
 	for (const char *at = pids; *at; at++)
 		count += *at == ',';
+	if (!name && with_children)
+		name = common_name(tables);
 	if (name)
 		tally_buf_printf(to, "%s, ", name);
 	if (count == 1)

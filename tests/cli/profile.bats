@@ -271,7 +271,7 @@ page_is_right() {
 	[ "$status" -eq 0 ]
 	grep -qE '^(One thread is busy|Others take the CPUs|Both CPUs|All [0-9]+ CPUs)' <<<"$stderr"
 	page_is_right
-	page summary profile.html | grep -q "process $parent and its children"
+	page summary profile.html | grep -q "sh, process $parent and its children"
 	run -2 "$TALLY" profile -a --children-of 1
 }
 
