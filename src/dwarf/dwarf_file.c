@@ -6,6 +6,7 @@
 #include <string.h>
 #include "dwarf/lines_alt.h"
 #include "dwarf/object_file.h"
+#include "elf/expand.h"
 
 static const char *const names[DWARF_SECTIONS] = {
     [DWARF_INFO] = "info",         [DWARF_ABBREV] = "abbrev",
@@ -91,13 +92,15 @@ static int read_section(struct dwarf_file *file, enum dwarf_section which,
 			const struct tally_elf *elf, bool split, uint64_t *left)
 {
 	const struct tally_elf_section *section = find(elf, which, split);
+	int error;
 
 	if (!section)
 		return 0;
-	if (!tally_elf_is_zstd(section))
-		file->sections[which] = bytes_of(section);
-	else if (!tally_elf_read_zstd(elf, section, &file->own[which], &file->sections[which].size))
+	error = tally_elf_expand(elf, section, &file->own[which], &file->sections[which].size);
+	if (!error)
 		file->sections[which].data = file->own[which];
+	else if (error == -ENOTSUP)
+		file->sections[which] = bytes_of(section);
 	return elf_is_object(elf) ? relocate(file, which, elf, section, left) : 0;
 }
 

@@ -9,7 +9,6 @@
 #include <unistd.h>
 #include "base/regular.h"
 #include "elf/build_id.h"
-#include "tar/inflate.h"
 
 /* More than the largest debug files have (-ffunction-sections objects), but not too many to
  * read. */
@@ -21,8 +20,6 @@
 /* Notes with a build-id are small, and few. */
 #define NOTES_MOST      64U
 #define NOTES_SIZE_MOST ((uint64_t)64 * 1024)
-
-#define COMPRESSED_BY_ZSTD 2U /* ELFCOMPRESS_ZSTD */
 
 static void read_sections(struct tally_elf *elf)
 {
@@ -311,76 +308,6 @@ int tally_elf_map_strings(const struct tally_elf *elf, const struct tally_elf_se
 	*ret = (struct tally_mapped){.data = (uint8_t *)map, .size = (size_t)(before + size)};
 	*ret_strings = map + before;
 	*ret_size = (size_t)size;
-	return 0;
-}
-
-/* --- sections compressed with zstd.  Source: the ELF specification, "Section Compression" --- */
-
-bool tally_elf_is_zstd(const struct tally_elf_section *section)
-{
-	GElf_Chdr header;
-
-	return section->scn && section->header.sh_flags & SHF_COMPRESSED &&
-	       section->header.sh_type != SHT_NOBITS && gelf_getchdr(section->scn, &header) &&
-	       header.ch_type == COMPRESSED_BY_ZSTD;
-}
-
-struct expanding {
-	uint8_t *bytes;
-	size_t size, at;
-};
-
-static int take(void *context, const uint8_t *bytes, size_t size)
-{
-	struct expanding *expanding = context;
-
-	if (size > expanding->size - expanding->at)
-		return -EBADMSG;
-	memcpy(expanding->bytes + expanding->at, bytes, size);
-	expanding->at += size;
-	return 0;
-}
-
-static int expand(const uint8_t *from, size_t size, struct expanding *expanding)
-{
-	struct tally_inflate *inflate;
-	int error = tally_inflate_new(&inflate);
-
-	if (error)
-		return error;
-	error = tally_inflate_feed(inflate, from, size, take, expanding);
-	tally_inflate_free(inflate);
-	if (!error && expanding->at != expanding->size)
-		error = -EBADMSG;
-	return error;
-}
-
-int tally_elf_read_zstd(const struct tally_elf *elf, const struct tally_elf_section *section,
-			void **ret, size_t *ret_size)
-{
-	size_t head =
-	    elf->header.e_ident[EI_CLASS] == ELFCLASS32 ? sizeof(Elf32_Chdr) : sizeof(Elf64_Chdr);
-	struct expanding expanding = {0};
-	Elf_Data *data = elf_rawdata(section->scn, NULL);
-	GElf_Chdr header;
-	int error;
-
-	if (!data || !data->d_buf || data->d_size < head || !gelf_getchdr(section->scn, &header) ||
-	    !header.ch_size)
-		return -EBADMSG;
-	if (header.ch_size > elf->allowed)
-		return -EFBIG;
-	expanding.size = (size_t)header.ch_size;
-	expanding.bytes = malloc(expanding.size);
-	if (!expanding.bytes)
-		return -ENOMEM;
-	error = expand((const uint8_t *)data->d_buf + head, data->d_size - head, &expanding);
-	if (error) {
-		free(expanding.bytes);
-		return error;
-	}
-	*ret = expanding.bytes;
-	*ret_size = expanding.size;
 	return 0;
 }
 

@@ -88,13 +88,6 @@ int tally_elf_map_strings(const struct tally_elf *elf, const struct tally_elf_se
 int tally_elf_read_string(const struct tally_elf *elf, const struct tally_elf_section *section,
 			  uint64_t at, char **ret);
 
-/* Whether a section is compressed with zstd, which libelf 0.188 does not expand; and its bytes, the
- * caller's to free().  0; -ENOTSUP: built without libzstd; -EBADMSG: damaged; -EFBIG: more bytes
- * than are allowed; -ENOMEM. */
-bool tally_elf_is_zstd(const struct tally_elf_section *section);
-int tally_elf_read_zstd(const struct tally_elf *elf, const struct tally_elf_section *section,
-			void **ret, size_t *ret_size);
-
 /* NT_GNU_BUILD_ID; size 0: has none. */
 void tally_elf_build_id(const struct tally_elf *elf, uint8_t ret[20], uint8_t *ret_size);
 

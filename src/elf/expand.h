@@ -1,0 +1,14 @@
+/* Compressed sections, expanded without libelf: it takes twice as long for zlib, and libelf 0.188
+ * knows no zstd. */
+#ifndef TALLY_ELF_EXPAND_H
+#define TALLY_ELF_EXPAND_H
+
+#include "elf/elf_file.h"
+
+/* The bytes of a compressed section, the caller's to free().  0; -ENOTSUP: it is not compressed, or
+ * in a way that this build does not know; -EBADMSG: damaged; -EFBIG: more bytes than are allowed;
+ * -ENOMEM. */
+int tally_elf_expand(const struct tally_elf *elf, const struct tally_elf_section *section,
+		     void **ret, size_t *ret_size);
+
+#endif
