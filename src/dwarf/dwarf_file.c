@@ -6,7 +6,7 @@
 #include <string.h>
 #include "dwarf/lines_alt.h"
 #include "dwarf/object_file.h"
-#include "elf/expand.h"
+#include "elf/elf_expand.h"
 
 static const char *const names[DWARF_SECTIONS] = {
     [DWARF_INFO] = "info",         [DWARF_ABBREV] = "abbrev",

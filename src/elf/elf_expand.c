@@ -1,4 +1,4 @@
-#include "elf/expand.h"
+#include "elf/elf_expand.h"
 
 #include <errno.h>
 #include <stdlib.h>
