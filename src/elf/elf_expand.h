@@ -1,7 +1,7 @@
 /* Compressed sections, expanded without libelf: it takes twice as long for zlib, and libelf 0.188
  * knows no zstd. */
-#ifndef TALLY_ELF_EXPAND_H
-#define TALLY_ELF_EXPAND_H
+#ifndef TALLY_ELF_ELF_EXPAND_H
+#define TALLY_ELF_ELF_EXPAND_H
 
 #include "elf/elf_file.h"
 
