@@ -136,6 +136,28 @@ static void copy_bytes(struct tally_buf *to, const struct tally_ring_bytes *byte
 			      end - MAX(from, first));
 }
 
+/* What was walked of the side-band, [at, to). */
+static int drain_sideband(struct tally_drain *drain, struct tally_ring *ring,
+			  const struct tally_ring_bytes *walked, size_t at, size_t to,
+			  struct tally_error *error)
+{
+	struct tally_ring_bytes room;
+	const struct tally_ring_bytes *bytes =
+	    tally_walk_mended(&drain->walk, walked, &at, &to, &room);
+	int result;
+
+	if (drain->side_copy)
+		copy_bytes(drain->side_copy, bytes, at, to);
+	if (drain->side_kept) {
+		copy_bytes(&drain->side_kept->newer, bytes, at, to);
+		tally_ring_consume(ring, to - at);
+		return 0;
+	}
+	result = append_bytes(drain, ring, bytes, at, to, error);
+	/* The copy is used again. */
+	return result || bytes == walked ? result : tally_drain_flush(drain, error);
+}
+
 static int drain_ring(struct tally_drain *drain, size_t index, struct tally_error *error)
 {
 	struct tally_ring *ring = drain->set->rings[index];
@@ -168,11 +190,10 @@ static int drain_ring(struct tally_drain *drain, size_t index, struct tally_erro
 			drain->walk.counts.bad_bytes += total - at;
 			return result;
 		}
-		if (drain->side_copy && index % TALLY_RING_KINDS == TALLY_RING_SIDEBAND)
-			copy_bytes(drain->side_copy, &bytes, at, to);
-		if (drain->side_kept && index % TALLY_RING_KINDS == TALLY_RING_SIDEBAND) {
-			copy_bytes(&drain->side_kept->newer, &bytes, at, to);
-			tally_ring_consume(ring, to - at);
+		if (index % TALLY_RING_KINDS == TALLY_RING_SIDEBAND) {
+			result = drain_sideband(drain, ring, &bytes, at, to, error);
+			if (result)
+				return result;
 			at = to;
 			continue;
 		}

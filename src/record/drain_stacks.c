@@ -43,8 +43,9 @@ static int take_samples(struct tally_drain *drain, struct tally_ring *ring,
 static int take_sideband(struct tally_drain *drain, size_t index)
 {
 	struct tally_ring *ring = drain->set->rings[index];
-	struct tally_ring_bytes bytes;
-	size_t total = tally_ring_peek(ring, &bytes), to;
+	struct tally_ring_bytes bytes, room;
+	size_t total = tally_ring_peek(ring, &bytes), from = 0, to;
+	const struct tally_ring_bytes *mended;
 	int result;
 
 	if (!total)
@@ -52,12 +53,11 @@ static int take_sideband(struct tally_drain *drain, size_t index)
 	drain->walk.noted = tally_drain_looked(drain, index);
 	to = tally_walk_sideband(&drain->walk, &bytes, 0, total);
 	drain->walk.counts.bad_bytes += total - to;
-	result = tally_stack_block_add_side(drain->block, &bytes, 0, to);
-	if (drain->side_copy) {
-		size_t from = drain->block->side.size - to;
-
-		tally_buf_add(drain->side_copy, drain->block->side.data + from, to);
-	}
+	mended = tally_walk_mended(&drain->walk, &bytes, &from, &to, &room);
+	result = tally_stack_block_add_side(drain->block, mended, from, to);
+	if (drain->side_copy)
+		tally_buf_add(drain->side_copy,
+			      drain->block->side.data + drain->block->side.size - to, to);
 	tally_ring_consume(ring, total);
 	return result;
 }

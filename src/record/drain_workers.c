@@ -89,8 +89,10 @@ static void drain_ring(struct tally_drain_workers *workers, struct tally_walk *w
 		size_t to = index < workers->cpus
 				? tally_walk_sideband(walk, &piece->bytes, at, CHUNK)
 				: tally_walk_samples(walk, &piece->bytes, at, CHUNK);
+		const struct tally_ring_bytes *bytes = &piece->bytes;
+		size_t from = at, end = to;
+		struct tally_ring_bytes room;
 		struct iovec iov[2];
-		int count = ring_parts(&piece->bytes, at, to, iov);
 
 		if (to == at) {
 			/* No record can begin here: the rest cannot be decoded. */
@@ -98,7 +100,10 @@ static void drain_ring(struct tally_drain_workers *workers, struct tally_walk *w
 			tally_ring_consume(piece->ring, piece->total - at);
 			return;
 		}
-		if (tally_writer_put(workers->writer, &workers->places[index], iov, count))
+		if (index < workers->cpus)
+			bytes = tally_walk_mended(walk, bytes, &from, &end, &room);
+		if (tally_writer_put(workers->writer, &workers->places[index], iov,
+				     ring_parts(bytes, from, end, iov)))
 			return; /* the commit reports it */
 		tally_ring_consume(piece->ring, to - at);
 		at = to;

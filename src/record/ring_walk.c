@@ -95,7 +95,8 @@ int tally_walk_init(struct tally_walk *walk, const struct tally_attr *samples,
 void tally_walk_done(struct tally_walk *walk)
 {
 	free(walk->joined);
-	walk->joined = NULL;
+	free(walk->mended);
+	walk->joined = walk->mended = NULL;
 }
 
 void tally_walk_counts_add(struct tally_walk_counts *to, const struct tally_walk_counts *more)
@@ -208,11 +209,85 @@ static void note_mapping(struct tally_walk *walk, const uint8_t *bytes, const st
 			       body.mmap2.len);
 }
 
+/* Where a record's body ends, of the types that kernels make too long; 0: the type is another one.
+ * Source: perf_event.h: KSYMBOL is {u64 addr; u32 len; u16 ksym_type, flags; char name[]}, the name
+ * filled up to a multiple of 8; BPF_EVENT {u16 type, flags; u32 id; u8 tag[8]}. */
+static size_t body_end(const struct tally_ring_bytes *bytes, size_t at, const struct header *header)
+{
+	size_t end = 24;
+
+	if (header->type == PERF_RECORD_BPF_EVENT)
+		return end;
+	if (header->type != PERF_RECORD_KSYMBOL)
+		return 0;
+	while (end < header->size) {
+		uint64_t word = word_at(bytes, at + end);
+
+		end += 8;
+		if (memchr(&word, 0, sizeof(word)))
+			break;
+	}
+	return end;
+}
+
+/* Where several recorders want them, kernels (6.18, too) write KSYMBOL and BPF_EVENT records that
+ * are longer from one to the next by a trailer, behind their own trailer, and what was in the ring
+ * before is there.  0: the record is as long as it should be. */
+static size_t early_trailer(const struct tally_walk *walk, const struct tally_ring_bytes *bytes,
+			    size_t at, const struct header *header)
+{
+	size_t body = body_end(bytes, at, header), trailer = walk->sideband_layout.trailer_size;
+	uint64_t any = 0;
+
+	if (!body || !trailer || header->size <= body + trailer)
+		return 0;
+	for (size_t i = 0; i < trailer; i += 8)
+		any |= word_at(bytes, at + body + i);
+	return any ? body : 0; /* 0: the name just has more room */
+}
+
+const struct tally_ring_bytes *tally_walk_mended(struct tally_walk *walk,
+						 const struct tally_ring_bytes *bytes, size_t *from,
+						 size_t *to, struct tally_ring_bytes *room)
+{
+	size_t size = *to - *from, trailer = walk->sideband_layout.trailer_size;
+	uint8_t *copy;
+
+	if (!walk->too_long)
+		return bytes;
+	copy = realloc(walk->mended, size);
+	if (!copy)
+		return bytes;
+	walk->mended = copy;
+	for (size_t i = 0; i < size; i += 8)
+		store_u64(copy + i, word_at(bytes, *from + i));
+	*room = (struct tally_ring_bytes){.first = copy, .first_size = size};
+	*from = 0;
+	*to = size;
+	for (size_t at = 0; at < size;) {
+		struct header header = header_at(room, at);
+		size_t body = early_trailer(walk, room, at, &header);
+
+		if (!header.size)
+			break;
+		if (body) {
+			uint8_t *behind = copy + at + body;
+			size_t more = header.size - body - trailer;
+
+			memmove(behind + more, behind, trailer);
+			memset(behind, 0, more);
+		}
+		at += header.size;
+	}
+	return room;
+}
+
 size_t tally_walk_sideband(struct tally_walk *walk, const struct tally_ring_bytes *bytes,
 			   size_t from, size_t most)
 {
 	size_t total = bytes->first_size + bytes->second_size, at = from;
 
+	walk->too_long = false;
 	while (at < total && at - from < most) {
 		struct header header = header_at(bytes, at);
 
@@ -224,6 +299,8 @@ size_t tally_walk_sideband(struct tally_walk *walk, const struct tally_ring_byte
 			 (header.type == PERF_RECORD_FORK || header.type == PERF_RECORD_EXIT))
 			tally_left_running_note(walk->left_running,
 						whole(walk, bytes, at, header.size), header.size);
+		else
+			walk->too_long |= early_trailer(walk, bytes, at, &header) != 0;
 		walk->counts.sideband_lost += note_rare(walk, bytes, at, &header);
 		walk->counts.records++;
 		at += header.size;

@@ -35,6 +35,8 @@ struct tally_walk {
 	struct tally_left_running *left_running; /* NULL: forks and exits are not noted */
 	struct tally_walk_counts counts;
 	uint8_t *joined; /* copy of a side-band record that wraps */
+	bool too_long;   /* of the side-band that was walked last: it has records to be mended */
+	uint8_t *mended; /* a copy of it */
 };
 
 /* `samples` NULL: their time is not noted. `sideband` NULL: walks sample rings only. 0 or -ENOMEM.
@@ -51,6 +53,12 @@ size_t tally_walk_samples(struct tally_walk *walk, const struct tally_ring_bytes
 /* The same for the side-band; notes its maps. */
 size_t tally_walk_sideband(struct tally_walk *walk, const struct tally_ring_bytes *bytes,
 			   size_t from, size_t most);
+/* What of the side-band that was walked last is to be written, [from, to): these bytes, or a copy
+ * of them in which the trailers of records that the kernel made too long are where readers look for
+ * them, at the end.  It lives until the next walk. */
+const struct tally_ring_bytes *tally_walk_mended(struct tally_walk *walk,
+						 const struct tally_ring_bytes *bytes, size_t *from,
+						 size_t *to, struct tally_ring_bytes *room);
 /* Notes the side-band's maps from `from` on, and counts nothing: for records that are walked again
  * later. */
 void tally_walk_mappings(struct tally_walk *walk, const struct tally_ring_bytes *bytes,

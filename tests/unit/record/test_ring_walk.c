@@ -43,6 +43,7 @@ static int tear_down(void **state)
 	struct scene *scene = *state;
 
 	tally_build_ids_done(&scene->ids);
+	free(scene->walk.mended);
 	free(scene);
 	return 0;
 }
@@ -186,6 +187,68 @@ static void test_sideband_notes_maps(void **state)
 	assert_int_equal(scene->walk.counts.sideband_lost, scene->walk.counts.lost);
 }
 
+/* As Linux 6.18 writes them for the second of two recorders: a trailer's length too long, with
+ * bytes of other records behind the trailer. */
+static void test_mends_records_that_are_too_long(void **state)
+{
+	struct scene *scene = *state;
+	size_t trailer = scene->walk.sideband_layout.trailer_size;
+	struct tally_body bodies[] = {
+	    {.size = sizeof(bodies[0]),
+	     .type = PERF_RECORD_KSYMBOL,
+	     .ksymbol =
+		 {.addr = 4096, .len = 20, .ksym_type = 1, .name = "bpf_prog_59f4a931744dcdc6"}},
+	    {.size = sizeof(bodies[0]),
+	     .type = PERF_RECORD_BPF_EVENT,
+	     .bpf_event = {.type = 1, .id = 104, .tag = {1, 2, 3}}},
+	};
+
+	assert_true(trailer >= 16);
+	for (size_t i = 0; i < 2; i++) {
+		uint8_t *bytes = (uint8_t *)scene->bytes, record[128];
+		size_t exact;
+
+		bodies[i].id = (struct tally_sample_id){
+		    .present = FIELDS, .pid = 7, .tid = 8, .time = 777, .cpu = 1, .id = 5};
+		scene->size = 0;
+		add(scene, &bodies[i]);
+		exact = scene->size;
+		assert_true(exact <= sizeof(record));
+		memcpy(record, bytes, exact);
+		scene->size = exact + trailer;
+		for (size_t at = 0; at <= scene->size; at += 8) { /* wherever it wraps */
+			const struct tally_ring_bytes ring = cut(scene, at);
+			const uint16_t size = (uint16_t)scene->size;
+			const struct tally_ring_bytes *mended;
+			struct tally_ring_bytes room;
+			const uint8_t *now;
+			size_t from, to;
+
+			memcpy(bytes, record, exact);
+			memset(bytes + exact, 0xee, trailer);
+			memcpy(bytes + offsetof(struct perf_event_header, size), &size,
+			       sizeof(size));
+			assert_int_equal(tally_walk_sideband(&scene->walk, &ring, 0, SIZE_MAX),
+					 size);
+			from = 0;
+			to = size;
+			mended = tally_walk_mended(&scene->walk, &ring, &from, &to, &room);
+			assert_true(mended == &room && mended->second_size == 0);
+			assert_int_equal(to - from, size);
+			now = mended->first + from;
+			assert_memory_equal(now + 8, record + 8, exact - trailer - 8);
+			assert_memory_equal(now + exact, record + exact - trailer, trailer);
+			for (size_t j = exact - trailer; j < exact; j++)
+				assert_int_equal(now[j], 0);
+			/* What was mended, and what is as long as it should be, stays as it is. */
+			assert_int_equal(tally_walk_sideband(&scene->walk, mended, 0, SIZE_MAX),
+					 size);
+			assert_true(tally_walk_mended(&scene->walk, mended, &from, &to, &room) ==
+				    mended);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -193,6 +256,8 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_stops_at_records, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_stops_at_nonsense, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_sideband_notes_maps, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_mends_records_that_are_too_long, set_up,
+					    tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
