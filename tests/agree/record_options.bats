@@ -140,6 +140,7 @@ times() {
 	need_perf
 	sleep 30 &
 	pid=$!
+	until [ "$(cut -d ' ' -f 2,3 "/proc/$pid/stat")" = "(sleep) S" ]; do sleep 0.1; done # its own maps are made
 	"$TALLY" record -q -B -p $pid -e cpu-clock --synth=no -o no.data -- sleep 0.1
 	"$TALLY" record -q -B -p $pid -e cpu-clock --synth=task -o task.data -- sleep 0.1
 	"$TALLY" record -q -B -p $pid -e cpu-clock --tail-synthesize -o tail.data -- sleep 0.1
