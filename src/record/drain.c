@@ -161,6 +161,7 @@ static int drain_sideband(struct tally_drain *drain, struct tally_ring *ring,
 static int drain_ring(struct tally_drain *drain, size_t index, struct tally_error *error)
 {
 	struct tally_ring *ring = drain->set->rings[index];
+	bool sideband = index % TALLY_RING_KINDS == TALLY_RING_SIDEBAND;
 	struct tally_ring_bytes bytes;
 	size_t total, at = 0, capacity;
 
@@ -177,9 +178,8 @@ static int drain_ring(struct tally_drain *drain, size_t index, struct tally_erro
 	capacity = tally_ring_pages(ring) * (size_t)sysconf(_SC_PAGESIZE);
 	drain->fullest = MAX(drain->fullest, total * 256 / capacity);
 	while (at < total) {
-		size_t to = index % TALLY_RING_KINDS == TALLY_RING_SIDEBAND
-				? tally_walk_sideband(&drain->walk, &bytes, at, CHUNK)
-				: tally_walk_samples(&drain->walk, &bytes, at, CHUNK);
+		size_t to = sideband ? tally_walk_sideband(&drain->walk, &bytes, at, CHUNK)
+				     : tally_walk_samples(&drain->walk, &bytes, at, CHUNK);
 		int result;
 
 		if (to == at) {
@@ -190,14 +190,8 @@ static int drain_ring(struct tally_drain *drain, size_t index, struct tally_erro
 			drain->walk.counts.bad_bytes += total - at;
 			return result;
 		}
-		if (index % TALLY_RING_KINDS == TALLY_RING_SIDEBAND) {
-			result = drain_sideband(drain, ring, &bytes, at, to, error);
-			if (result)
-				return result;
-			at = to;
-			continue;
-		}
-		result = append_bytes(drain, ring, &bytes, at, to, error);
+		result = sideband ? drain_sideband(drain, ring, &bytes, at, to, error)
+				  : append_bytes(drain, ring, &bytes, at, to, error);
 		if (result)
 			return result;
 		at = to;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/param.h>
 #include <tally/abi.h>
 #include "base/bytes.h"
 
@@ -152,19 +153,26 @@ size_t tally_walk_samples(struct tally_walk *walk, const struct tally_ring_bytes
 	return at;
 }
 
+/* Copies what may be in both parts of the ring. */
+static void copy_out(const struct tally_ring_bytes *bytes, size_t at, size_t size, uint8_t *to)
+{
+	size_t head = at < bytes->first_size ? MIN(size, bytes->first_size - at) : 0;
+
+	if (head)
+		memcpy(to, bytes->first + at, head);
+	if (size > head)
+		memcpy(to + head, bytes->second + (at + head - bytes->first_size), size - head);
+}
+
 /* The record in one piece: in the ring, or a copy when it wraps. */
 static const uint8_t *whole(struct tally_walk *walk, const struct tally_ring_bytes *bytes,
 			    size_t at, size_t size)
 {
-	size_t head;
-
 	if (at >= bytes->first_size)
 		return bytes->second + (at - bytes->first_size);
 	if (at + size <= bytes->first_size)
 		return bytes->first + at;
-	head = bytes->first_size - at;
-	memcpy(walk->joined, bytes->first + at, head);
-	memcpy(walk->joined + head, bytes->second, size - head);
+	copy_out(bytes, at, size, walk->joined);
 	return walk->joined;
 }
 
@@ -259,8 +267,7 @@ const struct tally_ring_bytes *tally_walk_mended(struct tally_walk *walk,
 	if (!copy)
 		return bytes;
 	walk->mended = copy;
-	for (size_t i = 0; i < size; i += 8)
-		store_u64(copy + i, word_at(bytes, *from + i));
+	copy_out(bytes, *from, size, copy);
 	*room = (struct tally_ring_bytes){.first = copy, .first_size = size};
 	*from = 0;
 	*to = size;

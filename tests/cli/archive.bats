@@ -60,7 +60,7 @@ empty_root() {
 	local file library
 	mkdir -p root/bin
 	cp "$TALLY" root/bin/tally
-	for file in "$TALLY" $(ldconfig -p | awk '$1 ~ /^lib(elf|dw|deflate|zstd|lzma|bz2|stdc\+\+|capstone|traceevent)\.so\.[0-9]/ {print $NF}'); do
+	for file in "$TALLY" $(ldconfig -p | awk '$1 ~ /^lib(elf|dw|zstd|lzma|bz2|stdc\+\+|capstone|traceevent)\.so\.[0-9]/ {print $NF}'); do
 		for library in "$file" $(ldd "$file" | grep -o '/[^ )]*'); do
 			[ "$library" != "$TALLY" ] || continue
 			mkdir -p "root${library%/*}"

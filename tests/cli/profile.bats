@@ -162,22 +162,38 @@ page_is_right() {
 	END
 }
 
-@test "18: code made at run time without names is one function of the page and the text, the sum of the report's rows" {
-	command -v gcc >/dev/null || skip "gcc is not installed: no program that makes code without names"
+# A program, made, that makes code and runs it; with an argument that is its name in a map.
+build_maker() {
+	command -v gcc >/dev/null || skip "gcc is not installed: no program that makes code"
 	[ "$(uname -m)" = x86_64 ] || skip "the code that this program makes is that of x86-64"
 	cat >made.c <<-'END'
+		#include <stdio.h>
 		#include <string.h>
 		#include <sys/mman.h>
-		int main(void)
+		#include <unistd.h>
+		int main(int argc, char **argv)
 		{ /* mov $0x8000000,%eax; 1: dec %eax; jne 1b; the same again; ret */
 			static const unsigned char code[] = {0xb8, 0x00, 0x00, 0x00, 0x08, 0xff, 0xc8, 0x75, 0xfc, 0xb8, 0x00, 0x00, 0x00, 0x08, 0xff, 0xc8, 0x75, 0xfc, 0xc3};
 			void *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			if (argc > 1) {
+				char path[64];
+				FILE *map;
+				snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+				map = fopen(path, "w");
+				fprintf(map, "%lx %zx %s\n", (unsigned long)at, sizeof(code), argv[1]);
+				fclose(map);
+				puts(path);
+			}
 			memcpy(at, code, sizeof(code));
 			((void (*)(void))at)();
 			return 0;
 		}
 	END
 	gcc -O1 -o made made.c
+}
+
+@test "18: code made at run time without names is one function of the page and the text, the sum of the report's rows" {
+	build_maker
 	run -0 --separate-stderr "$TALLY" profile -- ./made
 	echo "$stderr"
 	page_is_right
@@ -195,31 +211,8 @@ page_is_right() {
 }
 
 @test "18: places in functions whose names have a line are no source lines" {
-	command -v gcc >/dev/null || skip "gcc is not installed: no program that makes code"
-	[ "$(uname -m)" = x86_64 ] || skip "the code that this program makes is that of x86-64"
-	cat >made.c <<-'END'
-		#include <stdio.h>
-		#include <string.h>
-		#include <sys/mman.h>
-		#include <unistd.h>
-		int main(void)
-		{ /* mov $0x10000000,%eax; 1: dec %eax; jne 1b; ret */
-			static const unsigned char code[] = {0xb8, 0x00, 0x00, 0x00, 0x10, 0xff, 0xc8, 0x75, 0xfc, 0xc3};
-			void *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-			char path[64];
-			FILE *map;
-			snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
-			map = fopen(path, "w");
-			fprintf(map, "%lx 10 JS:run /srv/a.js:1:16\n", (unsigned long)at);
-			fclose(map);
-			puts(path);
-			memcpy(at, code, sizeof(code));
-			((void (*)(void))at)();
-			return 0;
-		}
-	END
-	gcc -O1 -o made made.c
-	run -0 --separate-stderr "$TALLY" profile -- ./made
+	build_maker
+	run -0 --separate-stderr "$TALLY" profile -- ./made 'JS:run /srv/a.js:1:16'
 	rm -f "$output"
 	echo "$stderr"
 	grep -qE '^ *9[0-9]\.[0-9]+ %  JS:run /srv/a\.js:1:16  ' <<<"$stderr"
