@@ -21,6 +21,7 @@ function* parts(page) {
 	yield* warm(page, state, width);
 	const search = { ...state, search: "main" };
 	yield analysis.matches(search);
+	yield analysis.matching(search);
 	yield analysis.found(search);
 	for (const view of ["flame", "sandwich", "functions", "images", "threads"]) yield page.make(view);
 	page.prepared = true;
@@ -43,9 +44,10 @@ function* strips(page, run) {
 function* warm(page, state, width) {
 	const { analysis } = page, boxes = tally.boxes.create(), height = innerHeight, theme = tally.palette.theme(state), context = tally.dom.fit(tally.dom.make("canvas"), width, height);
 	const { ROW, colours, paint } = tally.graphPaint, colour = colours(analysis, state, theme, page.hues), tree = analysis.tree(state), sums = analysis.sums(state), least = 1 / width, [begin, end] = page.span(state);
-	for (const lay of [() => tally.layTree(boxes, tree, sums, { least }), () => tally.layCallers(boxes, tree, sums.self, { labels: analysis.recording.labels, least }),
-		() => tally.layTime.lay(boxes, tree, analysis.now(analysis.inParts.columns(state, width >> 1, [begin, end])), begin, end)]) {
-		yield lay();
+	yield null;
+	for (const lay of [tally.layTree.parts(boxes, tree, sums, { least }), tally.layCallers.parts(boxes, tree, sums.self, { labels: analysis.recording.labels, least }),
+		tally.layTime.parts(boxes, tree, analysis.now(analysis.inParts.columns(state, width >> 1, [begin, end])), begin, end)]) {
+		yield* lay;
 		for (let top = 0; top < Math.min(height, boxes.rows * ROW); top += 5 * ROW) {
 			paint(context, boxes, { width, height, top, bottom: top + 2 * ROW, up: false, theme, current: -1, hover: -1, text: page.text, colour, faded: () => false });
 			yield null;

@@ -371,8 +371,8 @@ function create(recording) {
 	}, 2 * EVENTS];
 
 	return {
-		recording, base, first, events, isTime, threads, tree, matches, selection, places, picked, sums, count, against, graph, byThread, functions, images, found, timeline, lengths,
-		keep, now, parts, array, inParts: { picked: pickedOf, whole: wholeOf, tree: treeOf, columns: columnsOf },
+		recording, base, first, events, isTime, threads, tree, matches, matching, selection, places, picked, sums, count, against, graph, byThread, functions, images, found, timeline, lengths,
+		keep, now, parts, array, within, inParts: { picked: pickedOf, whole: wholeOf, tree: treeOf, columns: columnsOf },
 	};
 }
 

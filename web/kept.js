@@ -52,5 +52,5 @@ function create() {
 	return { keep, now, parts };
 }
 
-tally.kept = { create, steps, EVENTS };
+tally.kept = { create, finish, steps, EVENTS };
 })();

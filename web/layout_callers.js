@@ -2,9 +2,13 @@
 // to be drawn is ever looked at, so that it answers at once however large the tree is.
 (function () {
 
-let room = { size: 0 };
+const MANY = 1 << 13; // places that are passed over in a part of their own
 
-function reserve(count, labels) {
+let free = { size: 0 }; // what no layout works in
+
+function take(count, labels) {
+	let room = free;
+	free = { size: 0 };
 	if (room.size < count) {
 		room = { size: count, sumOf: null };
 		for (const name of ["place", "placeB"]) room[name] = new Uint32Array(count);
@@ -20,9 +24,9 @@ function reserve(count, labels) {
 
 // Starts at the nodes with `weights`; `from` 0: the first row below the root has these nodes' own labels, 1: their callers.
 // `path`: labels that take the whole width. Rows begin at `row`; the root's label is `root`.
-function lay(boxes, tree, weights, { labels, before = null, after = null, from = 0, path = [], least, root = tally.NONE, row = 0, inlined = 0 }) {
+function* lay(room, boxes, tree, weights, { before = null, after = null, from = 0, path = [], least, root = tally.NONE, row = 0, inlined = 0 }) {
 	const { parent, label } = tree, count = tree.size;
-	const { place, placeB, weight, weightB, before: wb, beforeB, after: wa, afterB, sumOf, countOf, beginOf } = reserve(count, labels);
+	const { place, placeB, weight, weightB, before: wb, beforeB, after: wa, afterB, sumOf, countOf, beginOf } = room;
 	let entries = 0, sum = 0, sumBefore = 0, sumAfter = 0;
 	for (let i = 0; i < count; i++) {
 		if (!(weights[i] > 0)) continue;
@@ -35,14 +39,15 @@ function lay(boxes, tree, weights, { labels, before = null, after = null, from =
 		}
 		entries++;
 	}
+	yield;
 	boxes.reset();
 	boxes.total = sum;
-	if (!(sum > 0)) return boxes;
+	if (!(sum > 0)) return;
 	const begins = [0], ends = [entries];
 	boxes.add(0, 1, row, root, 0, -1, sum, 0, inlined);
 	boxes.before[0] = sumBefore;
 	boxes.after[0] = sumAfter;
-	let scale = path.length ? 0 : 1 / sum, smallest = sum * least;
+	let scale = path.length ? 0 : 1 / sum, smallest = sum * least, done = 0;
 
 	for (let at = 0; at < boxes.count; at++) {
 		const begin = begins[at], end = ends[at], depth = boxes.depth[at], level = depth - row;
@@ -54,6 +59,7 @@ function lay(boxes, tree, weights, { labels, before = null, after = null, from =
 			if (countOf[name]++ === 0) found.push(name);
 			sumOf[name] += weight[i];
 		}
+		if (end - begin > MANY) yield;
 		found.sort((a, b) => sumOf[b] - sumOf[a] || a - b);
 		let ended = begin;
 		for (const name of found) {
@@ -70,6 +76,7 @@ function lay(boxes, tree, weights, { labels, before = null, after = null, from =
 				afterB[to] = wa[i];
 			}
 		}
+		if (end - begin > MANY) yield;
 		place.set(placeB.subarray(begin, end), begin);
 		weight.set(weightB.subarray(begin, end), begin);
 		if (before) {
@@ -107,9 +114,20 @@ function lay(boxes, tree, weights, { labels, before = null, after = null, from =
 		}
 		boxes.own[at] = boxes.value[at];
 		for (let i = begin; i < last; i++) boxes.own[at] -= weight[i];
+		if ((done += end - begin) < MANY) continue;
+		done = 0;
+		yield;
 	}
-	return boxes;
 }
 
-tally.layCallers = lay;
+// Made in parts, between which others may be laid out.
+function* parts(boxes, tree, weights, options) {
+	const room = take(tree.size, options.labels);
+	yield;
+	yield* lay(room, boxes, tree, weights, options);
+	free = room;
+}
+
+tally.layCallers = (...given) => tally.kept.finish(parts(...given));
+tally.layCallers.parts = parts;
 })();

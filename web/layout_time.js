@@ -3,6 +3,7 @@
 (function () {
 
 const { NONE } = tally;
+const STEP = 1 << 8; // columns of a part
 
 // A sample stands for the time since the one before it of its thread, but for no more than twice the usual distance. By
 // number of what is picked, in units of time; 0 where it is left out.
@@ -60,8 +61,8 @@ function* stacks({ sample }, { index }, places, long, [first, stop], begin, end,
 	return node;
 }
 
-// Boxes of these columns, over [begin, end).
-function lay(boxes, tree, node, begin, end) {
+// Boxes of these columns, over [begin, end). Made in parts.
+function* parts(boxes, tree, node, begin, end) {
 	const columns = node.length;
 	boxes.reset();
 	const perColumn = (end - begin) / columns;
@@ -84,10 +85,12 @@ function lay(boxes, tree, node, begin, end) {
 			boxes.value[open[depth]] += perColumn;
 			if (depth === way.length - 1) boxes.own[open[depth]] += perColumn;
 		}
+		if (column % STEP === STEP - 1) yield;
 	}
 	boxes.total = end - begin;
-	return boxes;
 }
 
-tally.layTime = { lay, stacks, lengths };
+const lay = (...given) => tally.kept.finish(parts(...given));
+
+tally.layTime = { lay, parts, stacks, lengths };
 })();

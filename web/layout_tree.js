@@ -1,19 +1,22 @@
 // Lays a tree of stacks out as boxes: children beside each other below their caller, what is below a pixel left out.
 (function () {
 
+const STEP = 1 << 10; // boxes of a part
+
 // sums: {self, total, before, after} by node. `zoom`: the node that takes the whole width; its callers are above it.
 // `byName`: the name of a label, to have children by their names, else the largest first. `least`: the smallest width of a box, of 1.
-function lay(boxes, tree, sums, { zoom = 0, byName = null, least }) {
+// Made in parts.
+function* parts(boxes, tree, sums, { zoom = 0, byName = null, least }) {
 	const { total, self, before, after } = sums;
 	boxes.reset();
 	boxes.total = total[0];
-	if (!(total[0] > 0)) return boxes;
+	if (!(total[0] > 0)) return;
 	const way = [];
 	for (let node = zoom; node > 0; node = tree.parent[node]) way.push(node);
 	way.push(0);
 	let above = -1;
 	for (let i = way.length - 1; i >= 0; i--) above = put(0, 1, way.length - 1 - i, way[i], above);
-	if (!(total[zoom] > 0)) return boxes;
+	if (!(total[zoom] > 0)) return;
 
 	const scale = 1 / total[zoom], smallest = total[zoom] * least;
 	const order = byName ? (a, b) => compare(byName(tree.label[a]), byName(tree.label[b])) || a - b : (a, b) => total[b] - total[a] || a - b;
@@ -32,8 +35,8 @@ function lay(boxes, tree, sums, { zoom = 0, byName = null, least }) {
 			put(left, right, boxes.depth[at] + 1, child, at);
 			left = right;
 		}
+		if (at % STEP === STEP - 1) yield;
 	}
-	return boxes;
 
 	function put(left, right, depth, node, parent) {
 		const at = boxes.add(left, right, depth, tree.label[node], node, parent, total[node], self[node], tree.inlined[node]);
@@ -47,5 +50,6 @@ function lay(boxes, tree, sums, { zoom = 0, byName = null, least }) {
 
 const compare = (a, b) => a < b ? -1 : a > b ? 1 : 0;
 
-tally.layTree = lay;
+tally.layTree = (...given) => tally.kept.finish(parts(...given));
+tally.layTree.parts = parts;
 })();

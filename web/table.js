@@ -117,8 +117,8 @@ function create(page, { name, caption, columns, usual, rows, filter = true, most
 
 	// Rows that are seen first; those further down a moment later.
 	function draw() {
-		const count = Math.min(list.length, most || shown), top = body.getBoundingClientRect().top;
-		const seen = most || matchMedia("print").matches ? count : Math.min(count, Math.ceil(Math.max(1, innerHeight - top) / LEAST) + 1);
+		const count = Math.min(list.length, most || shown);
+		const seen = most || matchMedia("print").matches ? count : Math.min(count, Math.ceil(Math.max(1, innerHeight - body.getBoundingClientRect().top) / LEAST) + 1);
 		while (body.childElementCount > count) body.lastChild.remove();
 		put(0, seen);
 		clearTimeout(later);

@@ -14,29 +14,33 @@ function callers({ base, recording }) {
 	return inner(1).map((function_, i) => function_ === NONE ? nameless[i] : function_);
 }
 
-// Sums by function and caller of the chosen span and threads, whatever event is shown: {rows: [{label, caller, self}], whole};
-// null: nothing is known of waits.
+// Each function with such a caller as a pair: by recorded node its number, by number its function and its caller.
+function paired(analysis) {
+	const { base, recording } = analysis, caller = callers(analysis), known = new Map(), pairs = [], of = new Uint32Array(base.size);
+	for (let i = 0; i < base.size; i++) {
+		const label = i === 0 ? NONE : base.label[i], key = label * (recording.labels + 1) + Math.min(caller[i], recording.labels);
+		if (!known.has(key)) known.set(key, pairs.push({ label, caller: caller[i] === label ? NONE : caller[i] }) - 1);
+		of[i] = known.get(key);
+	}
+	return { of, pairs };
+}
+
+// Sums by pair of the chosen span and threads, whatever event is shown: {rows: [{label, caller, self}], whole}; null: nothing is
+// known of waits.
 function compute(analysis, state) {
-	const { recording } = analysis, { sample, event } = recording, mask = Uint8Array.from(event.kind, (kind) => kind === 1 ? 1 : 0);
-	if (!mask.includes(1)) return null;
+	const { recording } = analysis, { sample, event } = recording, waits = Array.from(event.kind.keys()).filter((one) => event.kind[one] === 1);
+	if (!waits.length) return null;
 	return analysis.keep("waits", `${state.who}|${state.recordings}|${state.span}`, () => {
-		const allowed = analysis.threads(state), { base } = analysis, span = tally.state.read.range(state.span);
-		const cpu = state.who[0] === "c" ? Number(state.who.slice(1)) : -1, of = analysis.keep("callers", "", () => callers(analysis));
-		const self = new Float64Array(base.size), from = span ? analysis.first(span[0]) : 0, to = span ? analysis.first(span[1]) : sample.count;
-		let whole = 0;
-		for (let i = from; i < to; i++) {
-			if (mask[sample.event[i]] === 0 || allowed[sample.thread[i]] === 0 || cpu >= 0 && sample.cpu[i] !== cpu) continue;
-			whole += sample.weight[i];
-			self[sample.node[i]] += sample.weight[i];
+		const { of, pairs } = analysis.keep("pairs", "", () => paired(analysis)), sums = new Float64Array(pairs.length);
+		for (const one of waits) {
+			const picked = analysis.now(analysis.inParts.picked({ ...state, event: String(one) })), [from, to] = analysis.within(state, picked);
+			for (let i = from; i < to; i++) {
+				const at = picked.index[i];
+				sums[of[sample.node[at]]] += sample.weight[at];
+			}
 		}
-		const known = new Map();
-		for (let i = 1; i < base.size; i++) {
-			if (!(self[i] > 0)) continue;
-			const label = base.label[i], key = label * (recording.labels + 1) + Math.min(of[i], recording.labels);
-			if (!known.has(key)) known.set(key, { label, caller: of[i] === label ? NONE : of[i], self: 0 });
-			known.get(key).self += self[i];
-		}
-		return { rows: [...known.values()].sort((a, b) => b.self - a.self), whole };
+		const rows = pairs.map((pair, i) => ({ ...pair, self: sums[i] })).filter(({ label, self }) => label !== NONE && self > 0);
+		return { rows: rows.sort((a, b) => b.self - a.self), whole: sums.reduce((sum, one) => sum + one, 0) };
 	});
 }
 
