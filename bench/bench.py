@@ -373,7 +373,7 @@ def make_debugged(folder):
     objects = [f"{program}_{part}.o" for part in range(PARTS)]
     if subprocess.run([*common, "-o", program, source, *objects], check=False).returncode:
         return None
-    subprocess.run(["perf", "record", "-q", "-e", "cpu-clock:u", "-F", "999", "-g", "-o", path, program],
+    subprocess.run(["perf", "record", "-q", "-e", "cpu-clock:u", "-g", "-o", path, program],
                    cwd=folder, check=True, stdout=subprocess.DEVNULL)
     for name in objects:
         os.unlink(name)

@@ -2,7 +2,7 @@
 (function () {
 
 const { make, say } = tally.dom;
-const MANY = 100000; // samples
+const MANY = 100000; // samples, or nodes
 // By view: what its tab says, and what it is.
 const TITLES = {
 	summary: ["Summary", "What ran, what was measured, and what is hot"], flame: ["Flame graph", "All call stacks"], sandwich: ["Sandwich", "The callers and callees of one function"],
@@ -205,7 +205,7 @@ function show(recording, root) {
 	function* passes(state, view) {
 		const { parts, inParts } = analysis;
 		// While nothing is prepared, a view is drawn behind its frame.
-		if (!page.prepared && recording.sample.count > MANY) yield;
+		if (!page.prepared && Math.max(recording.sample.count, recording.node.count) > MANY) yield;
 		if (state.view === "flame" || state.view === "sandwich") yield* parts(page.huesInParts);
 		if (state.ops || state.recursion) yield* parts(inParts.tree(state));
 		yield* parts(inParts.picked(state));
