@@ -52,23 +52,32 @@ function* lay(room, boxes, tree, weights, { before = null, after = null, from = 
 	for (let at = 0; at < boxes.count; at++) {
 		const begin = begins[at], end = ends[at], depth = boxes.depth[at], level = depth - row;
 		if (begin === end) continue;
-		const found = [];
+		const all = [];
 		for (let i = begin; i < end; i++) {
-			if (place[i] === 0) continue; // the stack begins here
+			if (place[i] === 0) { // the stack begins here
+				boxes.own[at] += weight[i];
+				continue;
+			}
 			const name = label[place[i]];
-			if (countOf[name]++ === 0) found.push(name);
+			if (countOf[name]++ === 0) all.push(name);
 			sumOf[name] += weight[i];
 		}
 		if (end - begin > MANY) yield;
-		found.sort((a, b) => sumOf[b] - sumOf[a] || a - b);
-		let ended = begin;
-		for (const name of found) {
-			beginOf[name] = ended;
-			ended += countOf[name];
+		const zoomed = level < path.length, found = [];
+		for (const name of all) {
+			if (zoomed ? name === path[level] : sumOf[name] >= smallest && sumOf[name] > 0) found.push(name);
+			else countOf[name] = sumOf[name] = 0;
 		}
-		const last = ended;
-		for (let i = begin; i < end; i++) {
-			const to = place[i] === 0 ? ended++ : beginOf[label[place[i]]]++;
+		found.sort((a, b) => sumOf[b] - sumOf[a] || a - b);
+		let last = begin;
+		for (const name of found) {
+			beginOf[name] = last;
+			last += countOf[name];
+		}
+		for (let i = begin; i < end && found.length > 0; i++) {
+			const name = label[place[i]];
+			if (place[i] === 0 || countOf[name] === 0) continue;
+			const to = beginOf[name]++;
 			placeB[to] = place[i];
 			weightB[to] = weight[i];
 			if (before) {
@@ -77,43 +86,33 @@ function* lay(room, boxes, tree, weights, { before = null, after = null, from = 
 			}
 		}
 		if (end - begin > MANY) yield;
-		place.set(placeB.subarray(begin, end), begin);
-		weight.set(weightB.subarray(begin, end), begin);
+		place.set(placeB.subarray(begin, last), begin);
+		weight.set(weightB.subarray(begin, last), begin);
 		if (before) {
-			wb.set(beforeB.subarray(begin, end), begin);
-			wa.set(afterB.subarray(begin, end), begin);
+			wb.set(beforeB.subarray(begin, last), begin);
+			wa.set(afterB.subarray(begin, last), begin);
 		}
 		let left = boxes.left[at], start = begin;
-		const zoomed = level < path.length;
 		for (const name of found) {
 			const stop = start + countOf[name], value = sumOf[name];
 			countOf[name] = sumOf[name] = 0;
-			const wanted = zoomed ? name === path[level] : value >= smallest && value > 0;
-			if (wanted) {
-				if (zoomed && level === path.length - 1) {
-					scale = 1 / value;
-					smallest = value * least;
-				}
-				const width = zoomed ? 1 : value * scale;
-				const into = boxes.add(left, left + width, depth + 1, name, place[start], at, value, 0, tree.inlined[place[start]]);
-				let b = 0, a = 0;
-				for (let i = start; i < stop; i++) {
-					if (before) {
-						b += wb[i];
-						a += wa[i];
-					}
-					place[i] = parent[place[i]];
-				}
-				boxes.before[into] = b;
-				boxes.after[into] = a;
-				begins[into] = start;
-				ends[into] = stop;
-				left += width;
+			if (zoomed && level === path.length - 1) {
+				scale = 1 / value;
+				smallest = value * least;
 			}
+			const width = zoomed ? 1 : value * scale, into = boxes.add(left, left + width, depth + 1, name, place[start], at, value, 0, tree.inlined[place[start]]);
+			for (let i = start; i < stop; i++) {
+				if (before) {
+					boxes.before[into] += wb[i];
+					boxes.after[into] += wa[i];
+				}
+				place[i] = parent[place[i]];
+			}
+			begins[into] = start;
+			ends[into] = stop;
+			left += width;
 			start = stop;
 		}
-		boxes.own[at] = boxes.value[at];
-		for (let i = begin; i < last; i++) boxes.own[at] -= weight[i];
 		if ((done += end - begin) < MANY) continue;
 		done = 0;
 		yield;
