@@ -42,7 +42,8 @@ function create(page, { name, caption, columns, usual, rows, filter = true, most
 	const element = make("div", { class: "table" }, most ? null : make("div", { class: "controls", hidden: page.isEmpty && name !== "markers" }, field, facts, copy),
 		make("div", { class: "table-scroll", tabindex: most ? null : "0", role: most ? null : "region", "aria-label": most ? null : caption }, table, none), more);
 	const lines = []; // elements that are used again
-	let list = [], shown = PAGE, before = "", later = 0, complete = () => {}; // complete: sorts what is not shown, too
+	// Of `size` rows those that are shown are in `list`; complete() sorts the others into it, too.
+	let list = [], size = 0, shown = PAGE, before = "", later = 0, complete = () => {};
 
 	if (field) field.addEventListener("input", () => store.set({ rows: field.value }, true));
 
@@ -67,14 +68,15 @@ function create(page, { name, caption, columns, usual, rows, filter = true, most
 			const found = tally.search.pattern(state.rows);
 			if (found) list = list.filter((row) => columns.some((column) => !column.number && found.test.test(column.text(row).slice(0, 4096))));
 		}
+		size = list.length;
 		const what = `${state.view}|${state.sort}|${state.rows}`;
 		if (what !== before) shown = PAGE;
 		before = what;
 		sort(by, down);
-		facts.textContent = list.length === all ? `${tally.format.count(all)} ${all === 1 ? "row" : "rows"}` : `${tally.format.count(list.length)} of ${tally.format.count(all)} rows`;
-		none.hidden = list.length > 0;
+		facts.textContent = size === all ? `${tally.format.count(all)} ${all === 1 ? "row" : "rows"}` : `${tally.format.count(size)} of ${tally.format.count(all)} rows`;
+		none.hidden = size > 0;
 		none.textContent = all ? "No row has this text." : empty ? empty() : page.nothing();
-		table.hidden = list.length === 0;
+		table.hidden = size === 0;
 		columns.forEach((column, at) => {
 			if (!most) heads[at].setAttribute("aria-sort", column.key === key ? down ? "descending" : "ascending" : "none");
 		});
@@ -82,23 +84,22 @@ function create(page, { name, caption, columns, usual, rows, filter = true, most
 	}
 
 	function sort(by, down) {
-		const rows = list, places = Uint32Array.from(rows, (_, at) => at), sign = down ? -1 : 1;
+		const rows = list, sign = down ? -1 : 1, sorted = (compare) => Array.from(new Uint32Array(rows.length).map((_, at) => at).sort(compare), (at) => rows[at]);
 		complete = () => {};
 		if (by.number) {
-			const values = Float64Array.from(rows, by.value), compare = (a, b) => sign * (values[a] - values[b]) || a - b;
+			const values = new Float64Array(rows.length), compare = (a, b) => sign * (values[a] - values[b]) || a - b;
+			rows.forEach((row, at) => values[at] = by.value(row));
 			const head = first(values, most || shown, sign, compare);
 			if (head) {
-				const heads = new Set(head);
-				list = [...head, ...places.filter((at) => !heads.has(at))].map((at) => rows[at]);
-				complete = () => list = Array.from(places.sort(compare), (at) => rows[at]);
+				list = head.map((at) => rows[at]);
+				complete = () => list = sorted(compare);
 				return;
 			}
-			places.sort(compare);
+			list = sorted(compare);
 		} else {
 			const values = rows.map((row) => by.text(row).toLowerCase());
-			places.sort((a, b) => values[a] === values[b] ? a - b : values[a] < values[b] ? -sign : sign);
+			list = sorted((a, b) => values[a] === values[b] ? a - b : values[a] < values[b] ? -sign : sign);
 		}
-		list = Array.from(places, (at) => rows[at]);
 	}
 
 	function line(at) {
@@ -127,8 +128,8 @@ function create(page, { name, caption, columns, usual, rows, filter = true, most
 			if (from + FEW < count) later = setTimeout(rest, 0, from + FEW);
 		};
 		if (seen < count) later = setTimeout(rest, LATER, seen);
-		more.hidden = Boolean(most) || count >= list.length;
-		more.textContent = `Show ${tally.format.count(Math.min(PAGE * 5, list.length - count))} more of ${tally.format.count(list.length)}`;
+		more.hidden = Boolean(most) || count >= size;
+		more.textContent = `Show ${tally.format.count(Math.min(PAGE * 5, size - count))} more of ${tally.format.count(size)}`;
 	}
 	function put(from, to) {
 		for (let at = from; at < to; at++) {
@@ -158,7 +159,7 @@ function create(page, { name, caption, columns, usual, rows, filter = true, most
 			...list.map((row) => columns.map((column) => column.number ? String(column.value(row)) : safe((column.full || column.text)(row))).join("\t"))].join("\n") + "\n";
 	}
 
-	return { element, update, tsv, clear: () => clear(body), name, count: () => list.length };
+	return { element, update, tsv, clear: () => clear(body), name, count: () => size };
 }
 
 tally.table = { create };
