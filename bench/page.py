@@ -8,7 +8,7 @@ Usage: bench/page.py [--tally TALLY] [--time SPAN] [--no-others] [--made] [RECOR
 A gesture is a change of what the page shows, made by a key. Its answer is the time from the key to the next picture on the
 screen, as the browser itself measures it (Event Timing, in steps of 8 ms; nothing takes less than 16). What a pass over all
 samples is still made for then is drawn later: "all" is the end of the second frame after that. Times are medians, then the longest; then
-the longest task. Of a made page it is also said what a view takes that is opened right after loading, when nothing is
+the longest task. Of a made page it is also said what a view takes that is opened again, and right after loading, when nothing is
 prepared, and a quarter of a second later, the soonest that a person reacts. Both other programs are npm packages, and are
 installed below the build folder the first time.
 """
@@ -72,6 +72,7 @@ VIEWS = {
     "images": {"view": "images"}, "threads": {"view": "threads"}, "strips of processes": {"view": "time"}, "strips of threads": {"view": "time", "strips": "thread"},
     "strips of CPUs": {"view": "time", "strips": "cpu"}, "heat map": {"view": "time", "strips": "heat"}, "summary": {"view": "summary"},
 }
+OTHER = {"view": "code"}  # none of these
 SEARCH = [{"search": text} for text in ("a", "al", "all", "allo", "alloc")]
 EVENTS = [{"event": event} for event in "1010"]
 REACTION = 250  # ms
@@ -165,6 +166,12 @@ def measure_made(chromium, folder):
         yield f"{name}, search: {gestures(tab, SEARCH)}"
         gestures(tab, [{"search": ""}])
         yield f"{name}, another event: {gestures(tab, EVENTS)}"
+    for name, state in VIEWS.items():
+        times = []
+        for one in (OTHER, state) * 3:
+            times.append(gesture(tab, {**USUAL, **one}))
+            tab.run(f"new Promise((done) => setTimeout(done, {REACTION * 2}))")  # rows that are not seen come later
+        yield f"{name}, opened again: {figures(times[1::2])}"
     tab.close()
     for when, wait in (("right after loading", 0), (f"{REACTION} ms after loading", REACTION)):
         for name, state in VIEWS.items():

@@ -187,6 +187,7 @@ function show(recording, root) {
 		bar.update(state);
 		const view = page.view = page.make(state.view);
 		if (before !== state.view) {
+			if (view.table) view.table.clear(); // as when it was opened first: rows that are not seen come later
 			panel.replaceChildren(view.element);
 			panel.setAttribute("aria-labelledby", `tab-${state.view}`);
 			page.frame.forget();
