@@ -2,7 +2,7 @@
 (function () {
 
 const NAMES = 1000; // at a time
-const PART = 8; // ms
+const PART = 4; // ms
 const idle = window.requestIdleCallback || ((act) => setTimeout(act, 30));
 
 function* parts(page) {
