@@ -150,9 +150,12 @@ int main(void) {
 	command -v jq >/dev/null && command -v sqlite3 >/dev/null ||
 		skip "needs jq and sqlite3: these formats are not compared with the text; tests/unit/export has known JSON"
 	compiled -x c -O2 -g -fomit-frame-pointer <<<"$inlining"
-	sampled 16384 ./program
-	"$TALLY" script -i dwarf.data -F ip,sym,dso |
-		awk '/^\t/ {print $2, ($NF == "(inlined)")}' | sort >text
+	for _ in 1 2 3; do # where others take the CPUs, few samples are of it
+		sampled 16384 ./program
+		"$TALLY" script -i dwarf.data -F ip,sym,dso |
+			awk '/^\t/ {print $2, ($NF == "(inlined)")}' | sort >text
+		grep -q '^twice 1' text && break
+	done
 	grep -q '^twice 1' text
 	"$TALLY" script -i dwarf.data --json |
 		jq -r '.frames[]? | "\(.symbol // "[unknown]") \(if .inlined then 1 else 0 end)"' | sort >json
