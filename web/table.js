@@ -159,7 +159,13 @@ function create(page, { name, caption, columns, usual, rows, filter = true, most
 			...list.map((row) => columns.map((column) => column.number ? String(column.value(row)) : safe((column.full || column.text)(row))).join("\t"))].join("\n") + "\n";
 	}
 
-	return { element, update, tsv, clear: () => clear(body), name, count: () => size };
+	return {
+		element, update, tsv, name, count: () => size,
+		clear() {
+			clearTimeout(later); // else rows further down would come before the first ones
+			clear(body);
+		},
+	};
 }
 
 tally.table = { create };
