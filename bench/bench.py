@@ -14,6 +14,7 @@ import argparse
 import itertools
 import json
 import os
+import random
 import re
 import resource
 import shutil
@@ -552,6 +553,13 @@ def remove_output(path):
         os.unlink(path)
 
 
+def ratio_range(times, of):
+    """A median in those of others, and the range in which it is with 95 % confidence, by drawing the turns again."""
+    draw = random.Random(1)
+    drawn = sorted(statistics.median(draw.choices(times, k=len(times))) / statistics.median(draw.choices(of, k=len(of))) for _ in range(4000))
+    return statistics.median(times) / statistics.median(of), drawn[100], drawn[-101]
+
+
 def show_slower(alone, runs, name, log):
     """How much longer the command took while it was recorded, by the median of the turns: from start to end, and of CPU."""
     for what, unit in (("command", "s"), ("command_cpu", "s of CPU")):
@@ -559,11 +567,12 @@ def show_slower(alone, runs, name, log):
                 for who, usages in (("alone", alone), *runs.items())}
         middle = {who: statistics.median(times) for who, times in took.items() if times}
         usual = middle.pop("alone", None)
-        if usual and middle:
+        if usual and len(middle) == 2:
             slower = {who: times / usual for who, times in middle.items()}
-            print("    the command alone takes {:.2f} {}; recorded by {}; {} turns".format(
-                usual, unit, ", ".join(f"{who} {times:.2f}x" for who, times in slower.items()), len(alone)))
-            log.write(json.dumps({"row": name, "what": what, "alone": usual, "slower": slower}) + "\n")
+            beside = ratio_range(took["tally"], took["perf"])
+            print("    the command alone takes {:.2f} {}; recorded by {}; {} turns; tally's time is {:.2f} of perf's ({:.2f} to {:.2f} with 95 % confidence)".format(
+                usual, unit, ", ".join(f"{who} {times:.2f}x" for who, times in slower.items()), len(alone), *beside))
+            log.write(json.dumps({"row": name, "what": what, "alone": usual, "slower": slower, "of_perf": beside}) + "\n")
 
 
 # Seconds that the annotated recording takes of a CPU, some 300 MB.
@@ -678,7 +687,7 @@ def bench_top(args, folder, log):
 
 
 # Of rows that compare by how much two recorders slow a program down: the difference is smaller than that of two runs.
-TURNS_OF_SLOWER = 7
+TURNS_OF_SLOWER = 15
 
 
 def bench_records(args, folder, log):
@@ -691,7 +700,7 @@ def bench_records(args, folder, log):
         tail = ["true"] if command == "true" else ["bash", "-c", timed]
         runs = {"perf": [], "tally": []}
         alone = []
-        for turn in range(max(args.times, TURNS_OF_SLOWER if name.startswith("record stacks 5 kHz") else 0)):
+        for turn in range(max(args.times, TURNS_OF_SLOWER if name.startswith("record stacks") else 0)):
             if command != "true":
                 os.sync()
                 alone.append(recorder_cpu(tail, args.timeout, folder))

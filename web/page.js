@@ -184,7 +184,6 @@ function show(recording, root) {
 		document.documentElement.dataset.view = state.view;
 		head.update(state);
 		tally.chips(chips, page, state);
-		bar.update(state);
 		const view = page.view = page.make(state.view);
 		if (before !== state.view) {
 			if (view.table) view.table.clear(); // as when it was opened first: rows that are not seen come later
@@ -194,6 +193,7 @@ function show(recording, root) {
 			page.tip.hide();
 			before = state.view;
 		}
+		bar.update(state); // asks for places, which the view does then, too
 		page.frame.element.hidden = recording.sample.count === 0 || state.view !== "flame" && state.view !== "sandwich";
 		work.start(passes(state, view), () => {
 			head.found(state);

@@ -121,7 +121,7 @@ function* compute(analysis, state, run, columns, begin, end, limit) {
 	return { rows: shown.map((id) => ({ id, who: by[0] + id, share: weight[id] / sum })), all: order.length, on: levels[0], off: levels[1], run: levels[2], taken, columns };
 }
 
-const HEIGHT = 26, LINE = 16, LIMIT = 60; // points; rows at first
+const HEIGHT = 26, PITCH = HEIGHT + 1, LINE = 16, LIMIT = 60; // points, from row to row; rows at first
 
 const known = new Map(); // by colour: points of no to all of it
 function shades(colour) {
@@ -129,38 +129,38 @@ function shades(colour) {
 	return known.get(colour);
 }
 
-let image = null; // used again for each row
-// One row: on-CPU above the line, off-CPU below it, runs as a band between. Each point is written to an image, which is far
-// faster than to draw as many bars.
-function draw(canvas, strips, row, { width, theme }) {
-	const { on, off, run, taken, columns } = strips, base = row * columns, scale = window.devicePixelRatio || 1;
-	const wide = canvas.width = Math.max(1, Math.round(width * scale)), high = canvas.height = Math.round(HEIGHT * scale);
-	if (!image || image.width !== wide || image.height !== high) image = new ImageData(wide, high);
-	const points = new Uint32Array(image.data.buffer).fill(0), line = Math.round(LINE * scale);
-	const place = (column) => Math.round(column * wide / columns);
-	// Bars of at most `most` from `from` up, or down; the end of each is a part of a point.
-	const bars = (values, colour, from, most, step) => {
-		const inks = shades(colour);
-		for (let i = 0; i < columns; i++) {
-			const value = values[base + i];
-			if (!(value > 0)) continue;
-			const tall = Math.max(0.75, value * most) * scale, whole = Math.floor(tall), left = place(i), right = place(i + 1), end = inks[Math.round((tall - whole) * 16)];
-			for (let x = left; x < right; x++) {
-				let at = from * wide + x;
-				for (let y = 0; y < whole; y++, at += step * wide) points[at] = inks[16];
-				if (tall > whole) points[at] = end;
-			}
-		}
-	};
-	bars(on, theme.on, line - 1, LINE - 2, -1);
-	if (run) bars(run, theme.bar, Math.round((LINE + 3) * scale) - 1, 3, -1);
-	bars(off, theme.off, Math.round((LINE + 4) * scale), HEIGHT - LINE - 4, 1);
-	const ink = tally.palette.point(theme.match);
-	for (let i = 0; i < taken.length && i < columns; i++) {
-		if (taken[base + i]) for (let y = line; y < line + Math.round(3 * scale); y++) points.fill(ink, y * wide + place(i), y * wide + place(i) + Math.round(scale));
-	}
+let image = null; // used again for each drawing
+// The rows [from, to): on-CPU above the line, off-CPU below it, runs as a band between. A point of the drawing is as wide as a column:
+// the browser makes it wider. Points are written to an image, which is far faster than to draw as many bars.
+function draw(canvas, strips, from, to, { theme }) {
+	const { columns } = strips, scale = window.devicePixelRatio || 1;
+	canvas.width = columns;
+	canvas.height = Math.round((to - from) * PITCH * scale);
+	if (!image || image.width !== columns || image.height < canvas.height) image = new ImageData(columns, canvas.height);
+	const points = new Uint32Array(image.data.buffer).fill(0);
+	for (let row = from; row < to; row++) drawRow(points, Math.round((row - from) * PITCH * scale), strips, row, scale, theme);
 	canvas.getContext("2d").putImageData(image, 0, 0);
 }
+// A row into the points from the line `top`.
+function drawRow(points, top, { on, off, run, taken, columns }, row, scale, theme) {
+	const line = top + Math.round(LINE * scale), base = row * columns;
+	bars(points, on, base, columns, line - 1, (LINE - 2) * scale, -1, shades(theme.on));
+	if (run) bars(points, run, base, columns, top + Math.round((LINE + 3) * scale) - 1, 3 * scale, -1, shades(theme.bar));
+	bars(points, off, base, columns, top + Math.round((LINE + 4) * scale), (HEIGHT - LINE - 4) * scale, 1, shades(theme.off));
+	const ink = tally.palette.point(theme.match), high = Math.round(3 * scale);
+	for (let i = 0; i < columns && i < taken.length; i++) if (taken[base + i]) for (let y = line; y < line + high; y++) points[y * columns + i] = ink;
+}
+// Bars of at most `most` points from the line `from` up (step -1) or down, line by line; the end of each is a part of a point.
+function bars(points, values, base, columns, from, most, step, inks) {
+	for (let y = 0; y < most; y++) {
+		for (let i = 0, at = (from + step * y) * columns; i < columns; i++, at++) {
+			const value = values[base + i];
+			if (!(value > 0)) continue;
+			const more = Math.max(0.75, value * most) - y;
+			if (more > 0) points[at] = inks[more < 1 ? Math.round(more * 16) : 16];
+		}
+	}
+}
 
-tally.strips = { of, draw, HEIGHT, LIMIT };
+tally.strips = { of, draw, PITCH, LIMIT };
 })();
