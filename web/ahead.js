@@ -15,12 +15,13 @@ function* parts(page) {
 	}
 	for (const one of byEvent(page)) for (const name of ["picked", "whole"]) yield* analysis.parts(inParts[name](one));
 	yield* strips(page, null);
-	const drawn = analysis.now(tally.strips.of(analysis, state, null, [0, recording.end], tally.strips.LIMIT));
-	if (drawn.rows.length) tally.strips.draw(tally.dom.make("canvas"), drawn, 0, Math.min(drawn.rows.length, 5), { theme: tally.palette.theme(state) });
 	const width = Math.max(2, document.documentElement.clientWidth - (innerWidth > 640 ? 32 : 20)); // of a graph
 	for (const one of byEvent(page).slice(0, 2)) yield* analysis.parts(inParts.columns(one, width >> 1, page.span(state)));
 	yield* analysis.parts(inParts.tree({ ...state, recursion: "1" }));
 	yield* warm(page, state, width);
+	const rows = analysis.now(tally.strips.of(analysis, { ...state, strips: "thread" }, null, [0, recording.end], tally.strips.LIMIT));
+	tally.stripRows().show({ ...rows, rows: rows.rows.slice(0, 5) }, { name: recording.threadName, left: 200, width, theme: tally.palette.theme(state) });
+	yield null;
 	const search = { ...state, search: "main" };
 	yield analysis.matches(search);
 	yield analysis.matching(search);
