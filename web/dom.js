@@ -57,12 +57,14 @@ function list(label, choices, get, set) {
 	return { element: select, update() { select.value = get(); } };
 }
 
-// The size of a canvas follows its element, in the screen's own pixels. Returns the context, scaled to CSS pixels.
-function fit(canvas, width, height) {
+// The size of a canvas follows its element, in the screen's own pixels. Returns the context, scaled to CSS pixels. `keeps`: a canvas
+// that is higher stays so, as another height costs the browser new memory for all of it.
+function fit(canvas, width, height, keeps) {
 	const scale = window.devicePixelRatio || 1;
 	const w = Math.max(1, Math.round(width * scale)), h = Math.max(1, Math.round(height * scale));
+	const stays = keeps && canvas.width === w && canvas.height > h;
 	if (canvas.width !== w) canvas.width = w;
-	if (canvas.height !== h) canvas.height = h;
+	if (canvas.height !== h && !stays) canvas.height = h;
 	const context = canvas.getContext("2d");
 	context.setTransform(scale, 0, 0, scale, 0, 0);
 	context.clearRect(0, 0, width, height);

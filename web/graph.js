@@ -10,7 +10,8 @@ const { ROW } = tally.graphPaint;
 function create(page, options) {
 	const boxes = tally.boxes.create();
 	const canvas = make("canvas", { "aria-hidden": "true" });
-	const space = make("div", { class: "graph-space" }, canvas);
+	const sheet = make("div", { class: "graph-sheet" }, canvas); // what is seen of the canvas
+	const space = make("div", { class: "graph-space" }, sheet);
 	const empty = make("p", { class: "empty", hidden: true });
 	const element = make("div", {
 		class: `graph ${options.class || ""}`, tabindex: "0", role: "application", "aria-roledescription": "graph of stacks",
@@ -29,14 +30,15 @@ function create(page, options) {
 		const shown = options.inner ? height : Math.min(seen, Math.max(height, 1));
 		// A small graph that grows upwards stands on the floor.
 		const offset = up && !options.inner && height < seen ? seen - height : 0;
-		canvas.style.width = `${width}px`;
-		canvas.style.height = `${shown}px`;
-		canvas.style.marginTop = `${offset}px`;
+		sheet.style.height = `${shown}px`;
+		sheet.style.marginTop = `${offset}px`;
 		space.style.height = `${height + offset}px`;
 		const top = options.inner ? 0 : Math.min(element.scrollTop, Math.max(0, height - shown));
 		if (shown < height) element.dataset.cut = `${Math.floor(shown / ROW)} of ${boxes.rows} rows`; // for paper
 		else delete element.dataset.cut;
-		const context = fit(canvas, width, shown), theme = tally.palette.theme(state);
+		const context = fit(canvas, width, shown, true), theme = tally.palette.theme(state);
+		canvas.style.width = `${width}px`;
+		canvas.style.height = `${width * canvas.height / canvas.width}px`;
 		tally.graphPaint.paint(context, boxes, {
 			width, height, top, bottom: top + shown, up, theme, current, hover, text: page.text,
 			colour: tally.graphPaint.colours(page.analysis, state, theme, page.hues), faded: options.faded ? (at) => options.faded(boxes, at) : () => false,
@@ -83,7 +85,7 @@ function create(page, options) {
 
 	function under(event) {
 		if (page.busy) return -1; // these are boxes of the state before
-		const place_ = canvas.getBoundingClientRect();
+		const place_ = sheet.getBoundingClientRect();
 		if (!place_.width) return -1;
 		const y = event.clientY - place_.top + (options.inner ? 0 : Math.min(element.scrollTop, Math.max(0, height - place_.height)));
 		const row = Math.floor((options.up() ? height - y : y) / ROW);
@@ -167,7 +169,7 @@ function create(page, options) {
 		case "Enter": case " ": if (current >= 0) options.zoom(boxes, current); event.preventDefault(); return;
 		case "m": case "ContextMenu": {
 			if (current < 0) return;
-			const where = canvas.getBoundingClientRect();
+			const where = sheet.getBoundingClientRect();
 			page.frame.menu(where.left + boxes.left[current] * where.width + 10, where.top + 30);
 			event.preventDefault();
 			return;

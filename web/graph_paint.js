@@ -44,17 +44,24 @@ function paint(context, boxes, options) {
 	const { theme, current, hover } = options;
 	context.font = options.text.font;
 	context.textBaseline = "middle";
-	let last = "", seen = 1;
-	const texts = [];
+	// By colour: to change it takes as long as to draw a box.
+	const plain = new Map(), pale = new Map(), texts = [];
 	walk(context, boxes, options, (at, x, y, wide, colour, text, faded) => {
-		const gap = wide > 4 ? 1 : wide > 2 ? 0.5 : 0;
-		const alpha = faded ? 0.45 : 1;
-		if (alpha !== seen) context.globalAlpha = seen = alpha;
-		if (colour !== last) context.fillStyle = last = colour;
-		context.fillRect(x, y, wide - gap, ROW - 1);
+		const of = faded ? pale : plain, gap = wide > 4 ? 1 : wide > 2 ? 0.5 : 0;
+		const rects = of.get(colour);
+		if (rects) rects.push(x, y, wide - gap);
+		else of.set(colour, [x, y, wide - gap]);
 		if (text !== null) texts.push(text, x, y, faded ? theme.text : tally.palette.ink(colour));
 	});
+	for (const [of, alpha] of [[plain, 1], [pale, 0.45]]) {
+		context.globalAlpha = alpha;
+		for (const [colour, rects] of of) {
+			context.fillStyle = colour;
+			for (let i = 0; i < rects.length; i += 3) context.fillRect(rects[i], rects[i + 1], rects[i + 2], ROW - 1);
+		}
+	}
 	context.globalAlpha = 1;
+	let last = "";
 	for (let i = 0; i < texts.length; i += 4) {
 		if (texts[i + 3] !== last) context.fillStyle = last = texts[i + 3];
 		context.fillText(texts[i], texts[i + 1] + 4, texts[i + 2] + ROW / 2);

@@ -20,7 +20,7 @@ def place(tab, selector):
     return tab.run(f"(() => {{ const box = document.querySelector({json.dumps(selector)}).getBoundingClientRect(); return [box.left + box.width / 2, box.top + box.height / 2, box.width, box.height]; }})()")
 
 
-def frame(tab, name, graph=".view-graph .graph canvas"):
+def frame(tab, name, graph=".view-graph .graph-sheet"):
     """The middle of the first box of a function."""
     return tab.run(f"""(() => {{ const {{ boxes }} = tally.page.view.graph, {{ recording }} = tally.page.analysis, box = document.querySelector({json.dumps(graph)}).getBoundingClientRect();
         for (let i = 0; i < boxes.count; i++) if (recording.name(boxes.label[i]) === {json.dumps(name)})
@@ -354,7 +354,7 @@ def hard_recordings(bench: Bench):
 def floor(bench: Bench):
     """a small graph with the root at the bottom stands on the floor, and long names are cut between their parts"""
     tab = bench.open("known", "#view=flame&up=1")
-    bottoms = "['.view-graph .graph', '.view-graph canvas'].map((one) => Math.round(document.querySelector(one).getBoundingClientRect().bottom))"
+    bottoms = "['.view-graph .graph', '.view-graph .graph-sheet'].map((one) => Math.round(document.querySelector(one).getBoundingClientRect().bottom))"
     same(len(set(tab.run(bottoms))), 1, f"bottoms {tab.run(bottoms)}")
     name = "std::map<" + ", ".join(f"std::pair<int, Item{i}>" for i in range(60)) + ">::operator[](int const&)"
     same(tab.run(f"tally.format.shorter({json.dumps(name)}).slice(1)"), ["std::map<…>::operator[]", "map<…>::operator[]", "operator[]"], "shorter")
