@@ -17,8 +17,12 @@ function* parts(page) {
 	yield* strips(page, null);
 	const width = Math.max(2, document.documentElement.clientWidth - (innerWidth > 640 ? 32 : 20)); // of a graph
 	for (const one of byEvent(page).slice(0, 2)) yield* analysis.parts(inParts.columns(one, width >> 1, page.span(state)));
-	yield* analysis.parts(inParts.tree({ ...state, recursion: "1" }));
+	const merged = { ...state, recursion: "1" };
+	yield* analysis.parts(inParts.tree(merged));
 	yield* warm(page, state, width);
+	yield analysis.sums(merged);
+	yield* tally.layTree.parts(tally.boxes.create(), analysis.tree(merged), analysis.sums(merged), { least: 1 / width });
+	yield analysis.sums(state);
 	const rows = analysis.now(tally.strips.of(analysis, { ...state, strips: "thread" }, null, [0, recording.end], tally.strips.LIMIT));
 	tally.stripRows().show({ ...rows, rows: rows.rows.slice(0, 5) }, { name: recording.threadName, left: 200, width, theme: tally.palette.theme(state) });
 	yield null;
