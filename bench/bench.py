@@ -554,7 +554,7 @@ def remove_output(path):
 
 
 def ratio_range(times, of):
-    """A median in those of others, and the range in which it is with 95 % confidence, by drawing the turns again."""
+    """The ratio of two medians, and its range with 95 % confidence (by bootstrap)."""
     draw = random.Random(1)
     drawn = sorted(statistics.median(draw.choices(times, k=len(times))) / statistics.median(draw.choices(of, k=len(of))) for _ in range(4000))
     return statistics.median(times) / statistics.median(of), drawn[100], drawn[-101]

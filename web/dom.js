@@ -58,11 +58,11 @@ function list(label, choices, get, set) {
 }
 
 // The size of a canvas follows its element, in the screen's own pixels. Returns the context, scaled to CSS pixels. `keeps`: a canvas
-// that is higher stays so, as another height costs the browser new memory for all of it.
+// that is up to a half higher stays so, as for another height the browser takes new memory.
 function fit(canvas, width, height, keeps) {
 	const scale = window.devicePixelRatio || 1;
 	const w = Math.max(1, Math.round(width * scale)), h = Math.max(1, Math.round(height * scale));
-	const stays = keeps && canvas.width === w && canvas.height > h;
+	const stays = keeps && canvas.width === w && canvas.height > h && canvas.height < 1.5 * h;
 	if (canvas.width !== w) canvas.width = w;
 	if (canvas.height !== h && !stays) canvas.height = h;
 	const context = canvas.getContext("2d");

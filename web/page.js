@@ -193,7 +193,7 @@ function show(recording, root) {
 			page.tip.hide();
 			before = state.view;
 		}
-		bar.update(state); // asks for places, which the view does then, too
+		bar.update(state); // measures, so the browser places all elements: behind the view, once
 		page.frame.element.hidden = recording.sample.count === 0 || state.view !== "flame" && state.view !== "sandwich";
 		work.start(passes(state, view), () => {
 			head.found(state);

@@ -1,5 +1,5 @@
-// The rows of strips: names are elements, and what several rows show is one drawing, as each canvas costs the browser time for
-// every picture. Drawings further down are made when they come into view; what is almost there a moment later.
+// The rows of strips. A name is an element; what some rows show is one canvas, as the browser needs time for each canvas of a
+// view. What is further down is drawn when it comes into view, and what is almost there a moment later.
 (function () {
 
 const { make, button } = tally.dom;

@@ -144,19 +144,20 @@ function draw(canvas, strips, from, to, { theme }) {
 // A row into the points from the line `top`.
 function drawRow(points, top, { on, off, run, taken, columns }, row, scale, theme) {
 	const line = top + Math.round(LINE * scale), base = row * columns;
-	bars(points, on, base, columns, line - 1, (LINE - 2) * scale, -1, shades(theme.on));
-	if (run) bars(points, run, base, columns, top + Math.round((LINE + 3) * scale) - 1, 3 * scale, -1, shades(theme.bar));
-	bars(points, off, base, columns, top + Math.round((LINE + 4) * scale), (HEIGHT - LINE - 4) * scale, 1, shades(theme.off));
+	const bars = (values, colour, from, most, step) => drawBars(points, values, base, columns, from, most * scale, 0.75 * scale, step, shades(colour));
+	bars(on, theme.on, line - 1, LINE - 2, -1);
+	if (run) bars(run, theme.bar, top + Math.round((LINE + 3) * scale) - 1, 3, -1);
+	bars(off, theme.off, top + Math.round((LINE + 4) * scale), HEIGHT - LINE - 4, 1);
 	const ink = tally.palette.point(theme.match), high = Math.round(3 * scale);
 	for (let i = 0; i < columns && i < taken.length; i++) if (taken[base + i]) for (let y = line; y < line + high; y++) points[y * columns + i] = ink;
 }
-// Bars of at most `most` points from the line `from` up (step -1) or down, line by line; the end of each is a part of a point.
-function bars(points, values, base, columns, from, most, step, inks) {
+// Bars of `least` to `most` points from the line `from` up (step -1) or down, line by line; the end of each is a part of a point.
+function drawBars(points, values, base, columns, from, most, least, step, inks) {
 	for (let y = 0; y < most; y++) {
 		for (let i = 0, at = (from + step * y) * columns; i < columns; i++, at++) {
 			const value = values[base + i];
 			if (!(value > 0)) continue;
-			const more = Math.max(0.75, value * most) - y;
+			const more = Math.max(least, value * most) - y;
 			if (more > 0) points[at] = inks[more < 1 ? Math.round(more * 16) : 16];
 		}
 	}
