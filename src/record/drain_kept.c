@@ -61,26 +61,57 @@ static size_t find_ends(struct tally_drain *drain, const struct tally_ring_bytes
 	return count;
 }
 
+/* What a paused ring has; NULL: out of memory. */
+static uint8_t *copy_of(const struct tally_ring_bytes *bytes)
+{
+	uint8_t *copy = malloc(bytes->first_size + bytes->second_size + 1);
+
+	if (copy && bytes->first_size)
+		memcpy(copy, bytes->first, bytes->first_size);
+	if (copy && bytes->second_size)
+		memcpy(copy + bytes->first_size, bytes->second, bytes->second_size);
+	return copy;
+}
+
+static int write_bytes(struct tally_drain *drain, const struct tally_ring_bytes *bytes,
+		       size_t total, struct tally_error *error)
+{
+	size_t *ends, count = find_ends(drain, bytes, total, &ends);
+	int result = 0;
+
+	for (size_t i = count; i-- > 0 && !result;)
+		result = append(drain, bytes, i ? ends[i - 1] : 0, ends[i], error);
+	if (!result)
+		result = tally_drain_flush(drain, error);
+	free(ends);
+	return result;
+}
+
+/* Samples of the time for which a ring is paused are lost, and files can be slow: a copy is written
+ * where the ring goes on. */
 static int drain_ring(struct tally_drain *drain, struct tally_ring *ring, bool last,
 		      struct tally_error *error)
 {
 	struct tally_ring_bytes bytes;
-	size_t *ends, count, total;
+	uint8_t *copy;
+	size_t total;
 	int result = tally_fd_pause_output(tally_ring_fd(ring), true);
 
 	if (result)
 		return tally_fail(error, result, -1, "an overwritten ring cannot be paused: %s",
 				  strerror(-result));
 	total = tally_ring_peek(ring, &bytes);
-	count = find_ends(drain, &bytes, total, &ends);
-	for (size_t i = count; i-- > 0 && !result;)
-		result = append(drain, &bytes, i ? ends[i - 1] : 0, ends[i], error);
-	if (!result)
-		result = tally_drain_flush(drain, error);
-	free(ends);
+	copy = last ? NULL : copy_of(&bytes);
+	if (copy)
+		bytes = (struct tally_ring_bytes){.first = copy, .first_size = total};
+	else
+		result = write_bytes(drain, &bytes, total, error);
 	tally_ring_consume(ring, total);
 	if (!last)
 		tally_fd_pause_output(tally_ring_fd(ring), false);
+	if (copy)
+		result = write_bytes(drain, &bytes, total, error);
+	free(copy);
 	return result;
 }
 

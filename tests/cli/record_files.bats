@@ -145,6 +145,14 @@ size, time and signal are checked above"
 	"$TALLY" script -i "${files[0]}" -F event | grep -q cpu-clock
 }
 
+@test "--overwrite: while a snapshot waits for a slow reader no sample is lost" {
+	# shellcheck disable=SC2016
+	"$TALLY" record -q --overwrite -m 64 -e cpu-clock -F 4999 -o - -- sh -c 'for i in 1 2; do timeout 0.6 sh -c "while :; do :; done"; kill -USR2 $PPID; done
+		timeout 0.6 sh -c "while :; do :; done"' 2>said | (sleep 2; cat >slow.data)
+	run -1 grep lost said
+	[ "$("$TALLY" script -i slow.data -F event | wc -l)" -ge 1500 ]
+}
+
 @test "-D with ranges takes samples in them alone" {
 	"$TALLY" record -q -D 200-500,900-1100 -e cpu-clock -F 999 -o r.data -- timeout 1.5 sh -c 'while :; do :; done' || true
 	"$TALLY" script -i r.data -F time | tr -d : >times
