@@ -65,6 +65,7 @@ function create(press) {
 		one.button = button("", () => press(one.who), { class: "strip-name", title: "Show only this, or all again" });
 		one.button.append(name, share);
 		one.row = make("div", { class: "strip", role: "listitem" }, one.button);
+		one.row.style.height = `${PITCH}px`;
 		return one;
 	}
 	function band(at) {

@@ -11,6 +11,7 @@ function create(page) {
 	const zoomOut = button("Whole time", () => store.set({ lens: "" }));
 	const key = make("div", { class: "legend", role: "list", "aria-label": "Colours" });
 	const axis = make("canvas", { class: "strip-axis", "aria-hidden": "true" });
+	axis.style.height = `${AXIS}px`;
 	const rows = tally.stripRows((who) => store.set({ who: store.now.who === who ? "" : who }));
 	const more = button("", () => {
 		limit += LIMIT * 2;

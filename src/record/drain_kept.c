@@ -61,18 +61,6 @@ static size_t find_ends(struct tally_drain *drain, const struct tally_ring_bytes
 	return count;
 }
 
-/* What a paused ring has; NULL: out of memory. */
-static uint8_t *copy_of(const struct tally_ring_bytes *bytes)
-{
-	uint8_t *copy = malloc(bytes->first_size + bytes->second_size + 1);
-
-	if (copy && bytes->first_size)
-		memcpy(copy, bytes->first, bytes->first_size);
-	if (copy && bytes->second_size)
-		memcpy(copy + bytes->first_size, bytes->second, bytes->second_size);
-	return copy;
-}
-
 static int write_bytes(struct tally_drain *drain, const struct tally_ring_bytes *bytes,
 		       size_t total, struct tally_error *error)
 {
@@ -101,11 +89,13 @@ static int drain_ring(struct tally_drain *drain, struct tally_ring *ring, bool l
 		return tally_fail(error, result, -1, "an overwritten ring cannot be paused: %s",
 				  strerror(-result));
 	total = tally_ring_peek(ring, &bytes);
-	copy = last ? NULL : copy_of(&bytes);
-	if (copy)
+	copy = last ? NULL : malloc(total + 1);
+	if (copy) {
+		tally_walk_copy(&bytes, 0, total, copy);
 		bytes = (struct tally_ring_bytes){.first = copy, .first_size = total};
-	else
+	} else { /* the end, or out of memory */
 		result = write_bytes(drain, &bytes, total, error);
+	}
 	tally_ring_consume(ring, total);
 	if (!last)
 		tally_fd_pause_output(tally_ring_fd(ring), false);

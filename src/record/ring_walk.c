@@ -153,8 +153,7 @@ size_t tally_walk_samples(struct tally_walk *walk, const struct tally_ring_bytes
 	return at;
 }
 
-/* Copies what may be in both parts of the ring. */
-static void copy_out(const struct tally_ring_bytes *bytes, size_t at, size_t size, uint8_t *to)
+void tally_walk_copy(const struct tally_ring_bytes *bytes, size_t at, size_t size, uint8_t *to)
 {
 	size_t head = at < bytes->first_size ? MIN(size, bytes->first_size - at) : 0;
 
@@ -172,7 +171,7 @@ static const uint8_t *whole(struct tally_walk *walk, const struct tally_ring_byt
 		return bytes->second + (at - bytes->first_size);
 	if (at + size <= bytes->first_size)
 		return bytes->first + at;
-	copy_out(bytes, at, size, walk->joined);
+	tally_walk_copy(bytes, at, size, walk->joined);
 	return walk->joined;
 }
 
@@ -267,7 +266,7 @@ const struct tally_ring_bytes *tally_walk_mended(struct tally_walk *walk,
 	if (!copy)
 		return bytes;
 	walk->mended = copy;
-	copy_out(bytes, *from, size, copy);
+	tally_walk_copy(bytes, *from, size, copy);
 	*room = (struct tally_ring_bytes){.first = copy, .first_size = size};
 	*from = 0;
 	*to = size;
