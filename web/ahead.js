@@ -22,7 +22,9 @@ function* parts(page) {
 	yield* warm(page, state, width);
 	yield analysis.sums(merged);
 	yield* tally.layTree.parts(tally.boxes.create(), analysis.tree(merged), analysis.sums(merged), { least: 1 / width });
-	yield analysis.sums(state); // as only the last ones are kept
+	for (const one of [{ ...state, span: `0-${Math.floor(recording.end / 2)}` }, state]) { // these last, as only the last ones are kept
+		for (const of of [analysis.sums, analysis.functions, analysis.byThread, (shown) => tally.waits.compute(analysis, shown)]) yield of(one);
+	}
 	// What names and draws rows of strips is compiled by a few of them.
 	const rows = analysis.now(tally.strips.of(analysis, { ...state, strips: "thread" }, null, [0, recording.end], tally.strips.LIMIT));
 	tally.stripRows().show({ ...rows, rows: rows.rows.slice(0, 5) }, { name: recording.threadName, left: 200, width, theme: tally.palette.theme(state) });

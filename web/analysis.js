@@ -50,7 +50,7 @@ function create(recording) {
 				unit: named.length ? recording.text(event.unit[named[0]]) : "samples",
 				name: named.map((one) => recording.text(event.name[one])).join(" + ") || "samples",
 			};
-		});
+		}, EVENTS);
 	}
 	function isTime(index) {
 		return event.kind[index] < 2 && recording.text(event.unit[index]) === "ns";

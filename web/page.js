@@ -167,7 +167,8 @@ function show(recording, root) {
 	page.nextEvent = head.nextEvent;
 	const bar = tabs(page, names), chips = make("div", { class: "chips", role: "group", "aria-label": "Selection", hidden: true });
 	const panel = make("main", { class: "panel", id: "view", role: "tabpanel", tabindex: "-1" });
-	root.replaceChildren(head.element, overview.element, chips, make("nav", { "aria-label": "Views" }, bar.element), panel, page.frame.element);
+	const row = make("div", { class: "bar-row" }, make("nav", { "aria-label": "Views" }, bar.element), chips);
+	root.replaceChildren(head.element, overview.element, row, panel, page.frame.element);
 	tally.keys.attach(page, { search: head.search, tabs: () => bar.all, helpDialog, exporter: head.openExport });
 	page.make = (name) => views[name] = views[name] || tally.views[name](page);
 	const work = tally.work((busy) => {

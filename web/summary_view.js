@@ -52,26 +52,15 @@ function create(page) {
 		note.remedy ? make("span", { class: "remedy" }, "Remedy: ", make("bdi", null, whole(tally.format.plain(note.remedy)))) : null));
 
 	const top = (name, caption, columns, rows, empty) => tally.table.create(page, { name, caption, columns, rows, usual: "self-", most: TOP, filter: false, className: "top", empty });
-	const largest = (rows, values) => {
-		const best = [];
-		for (const row of rows) {
-			if (!(values[row] > 0) || best.length === TOP && values[row] <= values[best[TOP - 1]]) continue;
-			let at = best.length;
-			while (at > 0 && values[best[at - 1]] < values[row]) at--;
-			best.splice(at, 0, row);
-			best.length = Math.min(best.length, TOP);
-		}
-		return best;
-	};
 	// Where threads are the first of their processes, these have the same names and numbers.
 	const { tid, pid } = recording.thread, byProcess = recording.processes.length > 1 && tid.some((one, i) => one !== pid[i]);
 	const threads = tally.lists.threadColumns(page);
 	const few = (columns, keys) => keys.map((key) => columns.find((column) => column.key === key)).filter(Boolean);
 	const tables = [
 		recording.diff ? largestChanges(page, top) : top("hot-functions", "Hottest functions", few(tally.lists.functionColumns(page), ["self", "total", "function", "image"]),
-			() => largest(tally.lists.functionRows(page), analysis.functions(store.now).self)),
+			() => tally.table.largest(tally.lists.functionRows(page), analysis.functions(store.now).self, TOP)),
 		top("hot-threads", "Hottest threads", few(threads.columns, ["self", "thread", "tid", byProcess ? "process" : ""]),
-			() => largest(threads.rows(), analysis.byThread(store.now))),
+			() => tally.table.largest(threads.rows(), analysis.byThread(store.now), TOP)),
 	];
 	const waits = tally.waits.table(page, top), hotLines = lines(page, top, () => share());
 	const card = (table) => table ? make("div", null, table.element) : null, lineCard = card(hotLines), waitCard = card(waits);

@@ -19,6 +19,19 @@ function first(values, count, sign, compare) {
 	return all.length === count ? all : null; // some are no numbers
 }
 
+// The `most` rows with the largest values above 0, the largest first.
+function largest(rows, values, most) {
+	const best = [];
+	for (const row of rows) {
+		if (!(values[row] > 0) || best.length === most && values[row] <= values[best[most - 1]]) continue;
+		let at = best.length;
+		while (at > 0 && values[best[at - 1]] < values[row]) at--;
+		best.splice(at, 0, row);
+		best.length = Math.min(best.length, most);
+	}
+	return best;
+}
+
 // columns: [{key, title, number, value(row), text(row), share(row), press(row), grow, narrow, title(row), tail}]; tail: where there
 // is no room, what is behind the last blank stays in view.
 // options: name, caption, usual (sort), rows(): array of row numbers, filter: whether there is a field to filter by.
@@ -168,5 +181,5 @@ function create(page, { name, caption, columns, usual, rows, filter = true, most
 	};
 }
 
-tally.table = { create };
+tally.table = { create, largest };
 })();

@@ -3,6 +3,7 @@
 (function () {
 
 const { NONE } = tally;
+const TOP = 10;
 
 // By recorded node: the innermost of the program's own functions from it to the root; of those without names where none has one.
 function callers({ base, recording }) {
@@ -25,8 +26,8 @@ function paired(analysis) {
 	return { of, pairs };
 }
 
-// Sums by pair of the chosen span and threads, whatever event is shown: {rows: [{label, caller, self}], whole}; null: nothing is
-// known of waits.
+// The largest sums by pair of the chosen span and threads, whatever event is shown: {rows: [{label, caller, self}], whole}; null:
+// nothing is known of waits.
 function compute(analysis, state) {
 	const { recording } = analysis, { sample, event } = recording, waits = Array.from(event.kind.keys()).filter((one) => event.kind[one] === 1);
 	if (!waits.length) return null;
@@ -39,8 +40,10 @@ function compute(analysis, state) {
 				sums[of[sample.node[at]]] += sample.weight[at];
 			}
 		}
-		const rows = pairs.map((pair, i) => ({ ...pair, self: sums[i] })).filter(({ label, self }) => label !== NONE && self > 0);
-		return { rows: rows.sort((a, b) => b.self - a.self), whole: sums.reduce((sum, one) => sum + one, 0) };
+		let whole = 0;
+		for (const sum of sums) whole += sum;
+		sums[of[0]] = 0; // no function
+		return { rows: tally.table.largest(sums.keys(), sums, TOP).map((pair) => ({ ...pairs[pair], self: sums[pair] })), whole };
 	});
 }
 
@@ -58,7 +61,7 @@ function table(page, top) {
 		{ key: "time", title: "Blocked", number: true, value: self, text: (row) => tally.format.weight(self(row), recording.text(event.unit[off])) },
 		named("function", "Function", (row) => of().rows[row].label),
 		named("caller", "Called by", (row) => of().rows[row].caller),
-	], () => of().rows.slice(0, 10).keys());
+	], () => of().rows.keys());
 }
 
 tally.waits = { compute, table };

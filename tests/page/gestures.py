@@ -624,6 +624,21 @@ def at_once(bench: Bench):
 
 
 @case
+def nothing_moves(bench: Bench):
+    """what is chosen stands beside the tabs, so that the view stays where it is; without room above them"""
+    tab = bench.open("known", "#view=flame")
+    place = "[...document.querySelectorAll('.tabs, .chips, .panel')].map((one) => Math.round(one.getBoundingClientRect().top))"
+    tabs, _, panel = tab.run(place)
+    tab.run("tally.page.store.set({ span: '0-500000' })")
+    tab.next_frame()
+    same(tab.run(place), [tabs, tabs, panel], "with a span")
+    tab.do("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=True)
+    tab.next_frame()
+    tabs, chips, panel = tab.run(place)
+    true(chips < tabs < panel, f"of a phone: chips {chips}, tabs {tabs}, view {panel}")
+
+
+@case
 def in_time(bench: Bench):
     """in the order of time a sample stands for the time since the one before it of its thread, also where a span begins between them"""
     tab = bench.open("known", "#view=flame&order=time&who=t1&event=0&span=30005-80000")
