@@ -6,7 +6,8 @@ const { make, fit, say } = tally.dom;
 const { ROW } = tally.graphPaint;
 
 // options: label; layout(boxes, least, width): fills the boxes; zoom(boxes, at); act(action, boxes, at);
-// describe(boxes, at) -> {name, image, lines}; up(); page: the shared parts; inner: grows with its content.
+// describe(boxes, at) -> {name, image, lines}; up(); page: the shared parts; most(): it is as high as its boxes, but no more than
+// these pixels. Whatever its height, only what is seen is drawn.
 function create(page, options) {
 	const boxes = tally.boxes.create();
 	const canvas = make("canvas", { "aria-hidden": "true" });
@@ -19,28 +20,32 @@ function create(page, options) {
 	}, space, empty);
 	let hover = -1, current = -1, state = null, height = 0, asked = false, upBefore = null, currentPath = null, drawnWidth = 0, drawnHeight = 0;
 
-	function draw() {
-		asked = false;
-		if (!element.isConnected || !state) return;
-		const width = space.clientWidth || element.clientWidth, seen = element.clientHeight;
+	// Makes room for all rows. Returns what can be seen of them.
+	function size() {
 		height = boxes.rows * ROW;
-		drawnWidth = width;
-		drawnHeight = seen;
-		const up = options.up();
-		const shown = options.inner ? height : Math.min(seen, Math.max(height, 1));
+		const seen = options.most ? Math.min(height, options.most()) : element.clientHeight, shown = Math.min(seen, Math.max(height, 1));
 		// A small graph that grows upwards stands on the floor.
-		const offset = up && !options.inner && height < seen ? seen - height : 0;
+		const offset = options.up() && height < seen ? seen - height : 0;
+		if (options.most) element.style.height = boxes.count > 1 ? `${seen}px` : "";
 		sheet.style.height = `${shown}px`;
 		sheet.style.marginTop = `${offset}px`;
 		space.style.height = `${height + offset}px`;
-		const top = options.inner ? 0 : Math.min(element.scrollTop, Math.max(0, height - shown));
+		drawnHeight = seen;
+		return shown;
+	}
+	const above = (shown) => Math.min(element.scrollTop, Math.max(0, height - shown)); // pixels of rows that are not seen
+	function draw() {
+		asked = false;
+		if (!element.isConnected || !state) return;
+		const width = room(), shown = size(), top = above(shown);
+		drawnWidth = width;
 		if (shown < height) element.dataset.cut = `${Math.floor(shown / ROW)} of ${boxes.rows} rows`; // for paper
 		else delete element.dataset.cut;
 		const context = fit(canvas, width, shown, true), theme = tally.palette.theme(state);
 		canvas.style.width = `${width}px`;
 		canvas.style.height = `${width * canvas.height / canvas.width}px`;
 		tally.graphPaint.paint(context, boxes, {
-			width, height, top, bottom: top + shown, up, theme, current, hover, text: page.text,
+			width, height, top, bottom: top + shown, up: options.up(), theme, current, hover, text: page.text,
 			colour: tally.graphPaint.colours(page.analysis, state, theme, page.hues), faded: options.faded ? (at) => options.faded(boxes, at) : () => false,
 		});
 	}
@@ -50,25 +55,23 @@ function create(page, options) {
 	}
 
 	const room = () => space.clientWidth || element.clientWidth || 1;
-	function update(now) {
+	function update(now, home) { // home: to where the boxes begin
 		state = now;
 		const width = room();
 		options.layout(boxes, 1 / width, width);
-		const nothing = !(boxes.count > 1);
+		const nothing = !(boxes.count > 1), up = options.up();
 		empty.hidden = !nothing;
 		space.hidden = nothing;
 		if (nothing) empty.textContent = options.empty ? options.empty() : "No samples here.";
 		hover = -1;
 		page.tip.hide();
 		current = currentPath ? place(currentPath) : -1;
-		const up = options.up();
-		draw();
-		if (up !== upBefore) {
-			const before = element.scrollTop;
+		if (home || up !== upBefore) {
+			size();
 			element.scrollTop = up ? element.scrollHeight : 0;
 			upBefore = up;
-			if (element.scrollTop !== before && !options.inner) draw();
 		}
+		draw();
 	}
 
 	// The box of a path of labels, or -1.
@@ -87,7 +90,7 @@ function create(page, options) {
 		if (page.busy) return -1; // these are boxes of the state before
 		const place_ = sheet.getBoundingClientRect();
 		if (!place_.width) return -1;
-		const y = event.clientY - place_.top + (options.inner ? 0 : Math.min(element.scrollTop, Math.max(0, height - place_.height)));
+		const y = event.clientY - place_.top + above(place_.height);
 		const row = Math.floor((options.up() ? height - y : y) / ROW);
 		return boxes.at((event.clientX - place_.left) / place_.width, row);
 	}
@@ -106,13 +109,12 @@ function create(page, options) {
 		ask();
 	}
 	function reveal(at) {
-		if (options.inner) return;
 		const y = options.up() ? height - (boxes.depth[at] + 1) * ROW : boxes.depth[at] * ROW;
 		if (y < element.scrollTop) element.scrollTop = y;
 		else if (y + ROW > element.scrollTop + element.clientHeight) element.scrollTop = y + ROW - element.clientHeight;
 	}
 
-	if (!options.inner) element.addEventListener("scroll", ask, { passive: true }); // else all of it is drawn
+	element.addEventListener("scroll", ask, { passive: true });
 	element.addEventListener("pointermove", (event) => {
 		const at = under(event);
 		if (at !== hover) {
@@ -185,8 +187,8 @@ function create(page, options) {
 	// A change that brings a row of chips gives the graph another height, too, and has drawn it so already.
 	new ResizeObserver(() => {
 		if (!state || !element.isConnected || !element.clientWidth) return;
-		if ((space.clientWidth || element.clientWidth) !== drawnWidth) update(state);
-		else if (!options.inner && element.clientHeight !== drawnHeight) draw();
+		if (room() !== drawnWidth) update(state);
+		else if (!options.most && element.clientHeight !== drawnHeight) draw();
 	}).observe(element);
 
 	return { element, boxes, update, width: room, place, choose: (at) => choose(at, true) };

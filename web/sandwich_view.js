@@ -17,13 +17,15 @@ function create(page) {
 	let of = -1;
 
 	// The outermost places of the function.
-	function places(tree) {
-		const found = [];
-		for (let i = 1; i < tree.size; i++) if (tree.label[i] === of && tree.outer[i] & 1) found.push(i);
-		return found;
+	function places(state) {
+		return analysis.keep("places of", `${state.ops}|${state.recursion}|${of}`, () => {
+			const { size, label, outer } = analysis.tree(state), found = [];
+			for (let i = 1; i < size; i++) if (label[i] === of && outer[i] & 1) found.push(i);
+			return found;
+		});
 	}
 	function callers(boxes, least) {
-		const state = store.now, tree = analysis.tree(state), sums = analysis.sums(state), begin = places(tree);
+		const state = store.now, tree = analysis.tree(state), sums = analysis.sums(state), begin = places(state);
 		const at = (total, name) => {
 			const weights = analysis.array(name, tree.size);
 			for (const node of begin) weights[node] = total[node];
@@ -33,18 +35,19 @@ function create(page) {
 		tally.layCallers(boxes, tree, at(sums.total, "places"), { labels: recording.labels, from: 1, least, root: of, ...both });
 	}
 	function callees(boxes, least) {
-		const tree = analysis.tree(store.now);
-		tally.layCallees(boxes, tree, analysis.sums(store.now), places(tree), { root: of, least });
+		const state = store.now;
+		tally.layCallees(boxes, analysis.tree(state), analysis.sums(state), places(state), { root: of, least });
 	}
 	const go = (boxes, at) => {
 		if (boxes.label[at] !== tally.NONE) store.set({ fn: String(boxes.label[at]) });
 	};
 	const describe = (boxes, at) => page.describe(boxes, at, false);
+	const most = (part) => () => matchMedia("print").matches ? Infinity : Math.round(innerHeight * part);
 	const above = tally.graph.create(page, {
-		label: "Callers", class: "graph-callers", up: () => true, layout: callers, zoom: go, describe, inner: true, empty: () => "No callers in this selection.",
+		label: "Callers", class: "graph-callers", up: () => true, layout: callers, zoom: go, describe, most: most(0.42), empty: () => "No callers in this selection.",
 	});
 	const beneath = tally.graph.create(page, {
-		label: "Callees", class: "graph-callees", up: () => false, layout: callees, zoom: go, describe, inner: true, empty: () => of < 0 ? page.nothing() : "It calls nothing in this selection.",
+		label: "Callees", class: "graph-callees", up: () => false, layout: callees, zoom: go, describe, most: most(0.6), empty: () => of < 0 ? page.nothing() : "It calls nothing in this selection.",
 	});
 	const find = make("input", { type: "search", class: "search", list: "sandwich-names", placeholder: "Function…", "aria-label": "Function of the sandwich", spellcheck: "false", autocomplete: "off" });
 	const names = make("datalist", { id: "sandwich-names" });
@@ -85,6 +88,7 @@ function create(page) {
 		element,
 		graph: { get boxes() { return beneath.boxes; } },
 		update(state) {
+			const before = of;
 			of = label();
 			title.textContent = of < 0 ? "No function" : recording.name(of);
 			const sums = analysis.sums(state), { self, total } = analysis.functions(state), unit = page.unit(state);
@@ -94,9 +98,8 @@ function create(page) {
 				`total ${page.amount(total[of], unit)} (${tally.format.share(total[of], sums.whole)})`,
 				`self ${page.amount(self[of], unit)} (${tally.format.share(self[of], sums.whole)})`]));
 			if (document.activeElement !== find) find.value = of < 0 ? "" : tally.format.head(recording.name(of), 300);
-			above.update(state);
-			above.element.scrollTop = above.element.scrollHeight; // where the function is
-			beneath.update(state);
+			above.update(state, true);
+			beneath.update(state, of !== before);
 		},
 	};
 }

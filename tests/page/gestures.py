@@ -639,6 +639,25 @@ def nothing_moves(bench: Bench):
 
 
 @case
+def seen_rows(bench: Bench):
+    """of callers and callees only the rows that are seen are drawn, and pointed at where they are"""
+    tab = bench.open("known", "#view=sandwich", width=1000, height=200)
+    number = lambda name: tab.run(f"(() => {{ const {{ recording }} = tally.page.analysis; for (let i = 0; i < recording.labels; i++) if (recording.name(i) === '{name}') return String(i); }})()")
+    point = """(y) => { const graph = document.querySelector('.graph-callers'), where = graph.querySelector('.graph-sheet').getBoundingClientRect();
+        graph.dispatchEvent(new MouseEvent('click', { clientX: where.left + 5, clientY: where.top + y, bubbles: true })); return tally.page.store.now.fn; }"""
+    tab.run(f"tally.page.store.set({{ fn: '{number('work')}' }})")
+    tab.next_frame()
+    size = "(() => { const graph = document.querySelector('.graph-callers'); return [graph.querySelector('canvas').height, graph.clientHeight, graph.scrollHeight, graph.scrollTop]; })()"
+    same(tab.run(size), [84, 84, 120, 36], "canvas, graph, rows, and the function at the end")
+    same(tab.run(f"({point})(75)"), number("work"), "the lowest row")
+    tab.run("document.querySelector('.graph-callers').scrollTop = 0")
+    tab.next_frame()
+    drawn = "Boolean(document.querySelector('.graph-callers canvas').getContext('2d').getImageData(2, 75, 1, 1).data[3])"
+    true(tab.run(drawn), "rows further up are drawn")
+    same(tab.run(f"({point})(75)"), number("main"), "of the third row, which calls the second")
+
+
+@case
 def in_time(bench: Bench):
     """in the order of time a sample stands for the time since the one before it of its thread, also where a span begins between them"""
     tab = bench.open("known", "#view=flame&order=time&who=t1&event=0&span=30005-80000")
