@@ -2,6 +2,58 @@
 // what it depends on changes, so that a gesture costs one pass over samples and one over nodes.
 (function () {
 
+// Loops over samples or nodes are functions of their own: a browser compiles functions whole, which takes it tens of
+// milliseconds where there is more in them, and again where they are made anew.
+
+// The numbers of the samples in [from, to) that count, into `found`; returns how many.
+function pickSome(found, from, to, { event, thread, cpu }, mask, allowed, only) {
+	let count = 0;
+	for (let i = from; i < to; i++) {
+		found[count] = i; // without a branch for each, which is far slower
+		count += mask[event[i]] & (allowed[thread[i]] !== 0) & (only < 0 || cpu[i] === only);
+	}
+	return count;
+}
+function addSome(self, index, from, to, { node, weight }, sign) {
+	for (let i = from; i < to; i++) self[node[index[i]]] += sign * weight[index[i]];
+}
+function addPlaced(result, of, values) {
+	for (let i = 0; i < of.length; i++) if (values[i] !== 0 && of[i] !== tally.NONE) result[of[i]] += values[i];
+}
+function addThreads(result, from, to, { event, thread, node, weight }, mask, of) {
+	for (let i = from; i < to; i++) if (mask[event[i]] !== 0 && (of === null || of[node[i]] !== tally.NONE)) result[thread[i]] += weight[i];
+}
+function addLabels(result, { size, label, outer }, self, total) {
+	for (let i = 1; i < size; i++) {
+		if (total[i] === 0) continue;
+		result.self[label[i]] += self[i];
+		if (outer[i] & 1) result.total[label[i]] += total[i];
+	}
+}
+function addImages(result, { size, label, outer }, { self, total }, imageOf, count) {
+	for (let i = 1; i < size; i++) {
+		if (total[i] === 0) continue;
+		const image = Math.min(imageOf(label[i]), count);
+		result.self[image] += self[i];
+		if (outer[i] & 2) result.total[image] += total[i];
+	}
+}
+function sumWhere(values, has) {
+	let sum = 0;
+	for (let i = 0; i < values.length; i++) if (has[i]) sum += values[i];
+	return sum;
+}
+function sumWeights(index, from, to, { weight }) {
+	let sum = 0;
+	for (let i = from; i < to; i++) sum += weight[index[i]];
+	return sum;
+}
+function sumCounted(index, from, to, { node, weight }, counts) {
+	let sum = 0;
+	for (let i = from; i < to; i++) sum += counts[node[index[i]]] * weight[index[i]]; // 0 or 1: faster than to ask
+	return sum;
+}
+
 function create(recording) {
 	const { sample, thread, event } = recording;
 	const { keep, now, parts } = tally.kept.create(), { steps, EVENTS } = tally.kept;
@@ -122,11 +174,14 @@ function create(recording) {
 	const picked = remember((state) => now(pickedOf(state)));
 
 	function* pick(mask, allowed, who) {
-		const cpu = who[0] === "c" ? Number(who.slice(1)) : -1, { event: e, thread: t, cpu: c } = sample;
+		const cpu = who[0] === "c" ? Number(who.slice(1)) : -1;
 		// Many a recording has an event for side-band records alone.
 		if (cpu < 0 && mask.every((one, i) => one || !recording.sampled[i]) && !allowed.includes(0)) return { count: sample.count, index: every() };
 		const some = [];
-		yield* steps(sample.count, (from, to) => some.push(part(from, to)));
+		yield* steps(sample.count, (from, to) => {
+			const found = new Uint32Array(to - from);
+			some.push(found.subarray(0, pickSome(found, from, to, sample, mask, allowed, cpu)));
+		});
 		const index = new Uint32Array(some.reduce((count, one) => count + one.length, 0));
 		let count = 0;
 		for (const one of some) {
@@ -134,16 +189,6 @@ function create(recording) {
 			count += one.length;
 		}
 		return { count, index };
-
-		function part(from, to) {
-			const found = new Uint32Array(to - from);
-			let count = 0;
-			for (let i = from; i < to; i++) {
-				found[count] = i; // without a branch for each, which is far slower
-				count += mask[e[i]] & (allowed[t[i]] !== 0) & (cpu < 0 || c[i] === cpu);
-			}
-			return found.subarray(0, count);
-		}
 	}
 
 	// Where a span begins and ends in what is picked.
@@ -196,13 +241,7 @@ function create(recording) {
 		into.to = to;
 		return into;
 	}
-	function add({ self }, { index }, from, to, sign) {
-		const { node, weight } = sample;
-		for (let i = from; i < to; i++) {
-			const at = index[i];
-			self[node[at]] += sign * weight[at];
-		}
-	}
+	const add = ({ self }, { index }, from, to, sign) => addSome(self, index, from, to, sample, sign);
 	function addSides(into, { index }, from, to, sign) {
 		const side = thread.recording, { node, weight } = sample;
 		for (let i = from; i < to; i++) {
@@ -216,7 +255,7 @@ function create(recording) {
 		const of = places(state);
 		if (of === null) return values;
 		const result = array(name, tree(state).size);
-		for (let i = 0; i < of.length; i++) if (values[i] !== 0 && of[i] !== tally.NONE) result[of[i]] += values[i];
+		addPlaced(result, of, values);
 		return result;
 	}
 
@@ -256,9 +295,8 @@ function create(recording) {
 	// Sums of the span by thread, also of threads that were not chosen.
 	const byThread = remember((state) => keep(state.span ? "byThread" : "byThread of all", `${selection({ ...state, who: "" })}|${state.span}`, () => {
 		const span = tally.state.read.range(state.span), from = span ? first(span[0]) : 0, to = span ? first(span[1]) : sample.count;
-		const mask = events(state).mask, of = places(state);
-		const { event: e, thread: t, node: n, weight: w } = sample, result = new Float64Array(thread.count);
-		for (let i = from; i < to; i++) if (mask[e[i]] !== 0 && (of === null || of[n[i]] !== tally.NONE)) result[t[i]] += w[i];
+		const result = new Float64Array(thread.count);
+		addThreads(result, from, to, sample, events(state).mask, places(state));
 		const out = new Set(tally.state.read.labels(state.recordings));
 		for (let i = 0; i < thread.count; i++) if (out.has(thread.recording[i])) result[i] = 0;
 		return result;
@@ -269,12 +307,7 @@ function create(recording) {
 			const shown = tree(state), by = sums(state);
 			const of = (self, total, name) => {
 				const result = { self: array(`${name}Self`, recording.labels), total: array(`${name}Total`, recording.labels) };
-				for (let i = 1; i < shown.size; i++) {
-					if (total[i] === 0) continue;
-					const label = shown.label[i];
-					result.self[label] += self[i];
-					if (shown.outer[i] & 1) result.total[label] += total[i];
-				}
+				addLabels(result, shown, self, total);
 				return result;
 			};
 			if (!by.before) return of(by.self, by.total, "label");
@@ -287,14 +320,8 @@ function create(recording) {
 
 	// Sums by image, the last row for code of no known image.
 	const images = remember((state) => keep("images", `${selection(state)}|${state.span}${sides(state)}`, () => {
-			const shown = tree(state), { self, total } = sums(state), count = recording.image.count;
-			const result = { self: array("imageSelf", count + 1), total: array("imageTotal", count + 1) };
-			for (let i = 1; i < shown.size; i++) {
-				if (total[i] === 0) continue;
-				const image = Math.min(recording.imageOf(shown.label[i]), count);
-				result.self[image] += self[i];
-				if (shown.outer[i] & 2) result.total[image] += total[i];
-			}
+			const { count } = recording.image, result = { self: array("imageSelf", count + 1), total: array("imageTotal", count + 1) };
+			addImages(result, tree(state), sums(state), recording.imageOf, count);
 			return result;
 		}));
 
@@ -302,11 +329,10 @@ function create(recording) {
 	function found(state) {
 		if (!state.search) return null;
 		return keep("found", `${selection(state)}|${state.span}|${state.search}${sides(state)}`, () => {
-			const { self, whole } = sums(state), has = matching(state), match = matches(state);
-			let sum = 0, names = 0;
-			for (let i = 0; i < self.length; i++) if (has[i]) sum += self[i];
+			const { self, whole } = sums(state), match = matches(state);
+			let names = 0;
 			for (let i = 0; i < recording.function.count; i++) names += match[i];
-			return { sum, whole, names };
+			return { sum: sumWhere(self, matching(state)), whole, names };
 		});
 	}
 
@@ -341,10 +367,8 @@ function create(recording) {
 			const result = new Float64Array(columns);
 			for (let column = 0, i = 0; column < columns; column++) {
 				const to = behind(column, i);
-				let sum = 0;
-				if (counts === null) for (; i < to; i++) sum += weight[index[i]];
-				else for (; i < to; i++) sum += counts[node[index[i]]] * weight[index[i]]; // 0 or 1: faster than to ask
-				result[column] = sum;
+				result[column] = counts === null ? sumWeights(index, i, to, sample) : sumCounted(index, i, to, sample, counts);
+				i = to;
 			}
 			return result;
 		};

@@ -3,6 +3,13 @@
 
 const { make, clear } = tally.dom;
 
+// The outermost places of a function.
+function outermost({ size, label, outer }, of) {
+	const found = [];
+	for (let i = 1; i < size; i++) if (label[i] === of && outer[i] & 1) found.push(i);
+	return found;
+}
+
 function create(page) {
 	const { analysis, store } = page, { recording } = analysis;
 	const title = make("h2", { class: "sandwich-name" }), facts = make("p", { class: "facts" });
@@ -16,13 +23,8 @@ function create(page) {
 	};
 	let of = -1;
 
-	// The outermost places of the function.
 	function places(state) {
-		return analysis.keep("places of", `${state.ops}|${state.recursion}|${of}`, () => {
-			const { size, label, outer } = analysis.tree(state), found = [];
-			for (let i = 1; i < size; i++) if (label[i] === of && outer[i] & 1) found.push(i);
-			return found;
-		});
+		return analysis.keep("places of", `${state.ops}|${state.recursion}|${of}`, () => outermost(analysis.tree(state), of));
 	}
 	function callers(boxes, least) {
 		const state = store.now, tree = analysis.tree(state), sums = analysis.sums(state), begin = places(state);

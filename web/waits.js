@@ -26,6 +26,10 @@ function paired(analysis) {
 	return { of, pairs };
 }
 
+function addPairs(sums, of, index, from, to, { node, weight }) {
+	for (let i = from; i < to; i++) sums[of[node[index[i]]]] += weight[index[i]];
+}
+
 // The largest sums by pair of the chosen span and threads, whatever event is shown: {rows: [{label, caller, self}], whole}; null:
 // nothing is known of waits.
 function compute(analysis, state) {
@@ -35,10 +39,7 @@ function compute(analysis, state) {
 		const { of, pairs } = analysis.keep("pairs", "", () => paired(analysis)), sums = new Float64Array(pairs.length);
 		for (const one of waits) {
 			const picked = analysis.now(analysis.inParts.picked({ ...state, event: String(one) })), [from, to] = analysis.within(state, picked);
-			for (let i = from; i < to; i++) {
-				const at = picked.index[i];
-				sums[of[sample.node[at]]] += sample.weight[at];
-			}
+			addPairs(sums, of, picked.index, from, to, sample);
 		}
 		let whole = 0;
 		for (const sum of sums) whole += sum;
