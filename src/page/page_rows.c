@@ -3,11 +3,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 #include "page/page_facts.h"
 #include "page/page_program.h"
 
 #define HOTTEST 10
 #define WAITS   5
+/* ns; less would be read as no time at all. */
+#define WAIT_LEAST 10000000U
 
 /* What a function has of its own below a caller of the program. */
 struct pair {
@@ -128,7 +131,7 @@ static void give(const struct page_tables *tables, const struct pairs *pairs,
 static int give_list(const struct page_tables *tables, const uint32_t *callers, bool blocked,
 		     const struct tally_page_options *page)
 {
-	uint64_t least = blocked ? (tables->end - tables->start) / 100 : 1;
+	uint64_t least = blocked ? MAX((tables->end - tables->start) / 100, WAIT_LEAST) : 1;
 	size_t most = blocked ? WAITS : HOTTEST;
 	struct pairs pairs = {.count = 0};
 	uint32_t event = 0;

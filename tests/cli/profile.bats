@@ -311,6 +311,25 @@ build_maker() {
 	page summary profile.html | grep -qF '"title": "sh -c exec true"'
 }
 
+@test "18: of a program of 50 ms no wait of no time is shown, and its start is no share of cut chains" {
+	command -v gcc >/dev/null || skip "gcc is not installed: no program of 50 ms; others are profiled above"
+	cat >short.c <<-END
+		int main(void)
+		{
+			volatile unsigned sum = 0;
+			for (unsigned i = 0; i < 25000000u; i++)
+				sum += i;
+			return 0;
+		}
+	END
+	gcc -O1 -g -o short short.c
+	for turn in 1 2 3 4 5; do
+		run -0 --separate-stderr "$TALLY" profile -- ./short
+		sed -n '/^Hottest functions/{n;p}' <<<"$stderr" | grep -qE '  main  short$' || { echo "turn $turn: $stderr"; return 1; }
+		run -1 grep -E '^  0\.00 s|call chains of offcpu-time' <<<"$stderr"
+	done
+}
+
 @test "18: call chains of a program without symbols are not said to be cut: _start has no name there" {
 	command -v gcc >/dev/null || skip "gcc is not installed: no program without symbols; tests/agree has some"
 	cat >spin.c <<-END
