@@ -31,10 +31,10 @@ function addPairs(sums, of, index, from, to, { node, weight }) {
 }
 
 // The largest sums by pair of the chosen span and threads, whatever event is shown: {rows: [{label, caller, self}], whole}; null:
-// nothing is known of waits.
+// nothing is known of waits, as in a difference.
 function compute(analysis, state) {
 	const { recording } = analysis, { sample, event } = recording, waits = Array.from(event.kind.keys()).filter((one) => event.kind[one] === 1);
-	if (!waits.length) return null;
+	if (recording.both || !waits.length) return null;
 	return analysis.keep("waits", `${state.who}|${state.recordings}|${state.span}`, () => {
 		const { of, pairs } = analysis.keep("pairs", "", () => paired(analysis)), sums = new Float64Array(pairs.length);
 		for (const one of waits) {
@@ -51,7 +51,7 @@ function compute(analysis, state) {
 function table(page, top) {
 	const { analysis, store } = page, { recording } = analysis, { event } = recording, off = event.kind.indexOf(1);
 	const of = () => compute(analysis, store.now), self = (row) => of().rows[row].self;
-	if (recording.both || !of() || !(of().whole > 0)) return null;
+	if (!of() || !(of().whole > 0)) return null;
 	const named = (key, title, label) => ({
 		key, title, grow: true, head: key === "function", text: (row) => label(row) === NONE ? "" : recording.name(label(row)),
 		hint: (row) => label(row) === NONE ? "" : `${tally.format.head(recording.name(label(row)), 2500)}, ${recording.imageName(recording.imageOf(label(row)))}`,

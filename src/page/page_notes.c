@@ -9,8 +9,6 @@
 #include "report/nameless.h"
 #include "session/numbers.h"
 
-#define FEW_WAITS 10
-
 struct note {
 	struct tally_buf text, remedy;
 };
@@ -122,17 +120,14 @@ static int put_chains(const struct page_facts *facts, uint32_t event, struct pag
 	const struct page_tables *tables = facts->tables;
 	const struct tally_data *data = tally_session_data(facts->source->session);
 	const struct tally_attr *attr = &tally_data_event(data, event)->attr;
-	const struct page_event *of = &tables->events[facts->source->events[event]];
 	struct tally_chain_ends ends;
 	struct cut_chains cut;
 	struct note note = {0};
 	int result;
 
-	/* The calls that a processor keeps are only a part of each chain anyway; of few waits the
-	 * longest, as while the program was started, would be nearly all. */
+	/* The calls that a processor keeps are only a part of each chain anyway. */
 	if (!(attr->sample_type & PERF_SAMPLE_CALLCHAIN) ||
-	    attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK || facts->options->max_stack ||
-	    (of->kind == PAGE_EVENT_OFF_CPU && of->samples < FEW_WAITS))
+	    attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK || facts->options->max_stack)
 		return 0;
 	result = tally_page_cut_chains(facts, event, &ends);
 	if (result || tally_cell_share(ends.cut, ends.all) < CUT_CHAINS_LEAST)
@@ -141,9 +136,10 @@ static int put_chains(const struct page_facts *facts, uint32_t event, struct pag
 	if (cut.few)
 		return 0;
 	put_share(&note.text, ends.cut, ends.all);
-	tally_buf_printf(
-	    &note.text, " of the call chains of %s end before the start of their thread%s%s",
-	    tables->strings.text[of->name], cut.where ? ", " : "", cut.where ? cut.where : "");
+	tally_buf_printf(&note.text,
+			 " of the call chains of %s end before the start of their thread%s%s",
+			 tables->strings.text[tables->events[facts->source->events[event]].name],
+			 cut.where ? ", " : "", cut.where ? cut.where : "");
 	tally_buf_text(&note.remedy, cut.remedy);
 	return put(&note, words);
 }

@@ -28,7 +28,7 @@ static const struct cut_chains
 			    "information"},
     no_pointers = {"where code keeps no frame pointers", "record with tally record -g"};
 
-static const struct cut_chains *by_counts(const struct tally_stack_counts *stacks, bool *ret_few)
+static struct cut_chains by_counts(const struct tally_stack_counts *stacks)
 {
 	const struct {
 		uint64_t count;
@@ -42,6 +42,7 @@ static const struct cut_chains *by_counts(const struct tally_stack_counts *stack
 	    {stacks->too_deep, &too_deep},
 	    {stacks->dropped, &dropped},
 	};
+	struct cut_chains result;
 	size_t most = 0;
 	uint64_t all = 0;
 
@@ -50,21 +51,19 @@ static const struct cut_chains *by_counts(const struct tally_stack_counts *stack
 		if (ends[i].count > ends[most].count)
 			most = i;
 	}
-	*ret_few = all < stacks->count / FEW;
-	return ends[most].count ? ends[most].means : NULL;
+	result = *ends[most].means;
+	result.few = !all || all < stacks->count / FEW;
+	return result;
 }
 
 struct cut_chains tally_cut_chains(const struct tally_data *data, size_t event)
 {
 	const struct tally_stack_counts *stacks = &tally_data_info(data)->stacks;
 	const struct tally_attr *attr = &tally_data_event(data, event)->attr;
-	bool few = false;
-	const struct cut_chains *found = stacks->count ? by_counts(stacks, &few) : NULL;
 
-	if (found)
-		return (struct cut_chains){found->where, found->remedy, few};
-	if (!stacks->count && !(attr->sample_type & PERF_SAMPLE_STACK_USER))
+	if (stacks->count)
+		return by_counts(stacks);
+	if (!(attr->sample_type & PERF_SAMPLE_STACK_USER))
 		return no_pointers;
-	return stacks->count || attr->sample_stack_user >= COPY_MOST ? largest_copies
-								     : small_copies;
+	return attr->sample_stack_user >= COPY_MOST ? largest_copies : small_copies;
 }
