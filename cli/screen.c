@@ -15,11 +15,16 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#define PRESSES_MOST 8 /* the library keeps no more */
+
 struct cli_screen {
 	SCREEN *terminal;
 	WINDOW *window;
 	bool colours, utf8;
 	unsigned click, click_column;
+	/* Presses that came at once, the newest first: one key of the library stands for all. */
+	MEVENT presses[PRESSES_MOST];
+	unsigned press_count;
 };
 
 enum {
@@ -225,19 +230,26 @@ void cli_screen_show(struct cli_screen *screen)
 	wrefresh(screen->window);
 }
 
-static int take_click(struct cli_screen *screen)
+/* The oldest press that was not answered. */
+static int next_press(struct cli_screen *screen)
 {
-	MEVENT event;
+	const MEVENT *press = &screen->presses[--screen->press_count];
 
-	if (getmouse(&event) != OK)
-		return CLI_KEY_NONE;
-	if (event.bstate & BUTTON4_PRESSED)
+	if (press->bstate & BUTTON4_PRESSED)
 		return CLI_KEY_WHEEL_UP;
-	if (event.bstate & BUTTON5_PRESSED)
+	if (press->bstate & BUTTON5_PRESSED)
 		return CLI_KEY_WHEEL_DOWN;
-	screen->click = (unsigned)event.y;
-	screen->click_column = (unsigned)event.x;
+	screen->click = (unsigned)press->y;
+	screen->click_column = (unsigned)press->x;
 	return CLI_KEY_CLICK;
+}
+
+static int take_presses(struct cli_screen *screen)
+{
+	while (screen->press_count < PRESSES_MOST &&
+	       getmouse(&screen->presses[screen->press_count]) == OK)
+		screen->press_count++;
+	return screen->press_count ? next_press(screen) : CLI_KEY_NONE;
 }
 
 static int key_of(struct cli_screen *screen, wint_t key)
@@ -264,7 +276,7 @@ static int key_of(struct cli_screen *screen, wint_t key)
 		if (keys[i].curses == key)
 			return keys[i].ours;
 	if (key == KEY_MOUSE)
-		return take_click(screen);
+		return take_presses(screen);
 	if (key != KEY_RESIZE)
 		return CLI_KEY_NONE;
 	/* The library has resized its own window only. */
@@ -278,6 +290,8 @@ int cli_screen_key(struct cli_screen *screen, int milliseconds)
 	wint_t key = 0;
 	int result;
 
+	if (screen->press_count)
+		return next_press(screen);
 	wtimeout(screen->window, milliseconds);
 	errno = 0;
 	result = wget_wch(screen->window, &key);
