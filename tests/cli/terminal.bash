@@ -56,7 +56,16 @@ sees() { # text
 	turns_into "$1" shows "$1"
 }
 
-# The same until it does not.
+# Waits until a line matches a pattern: of all lines, or of those that sed finds.
+sees_line() { # pattern[, lines]
+	turns_into "$*" has_line "$@"
+}
+
+has_line() { # pattern[, lines]
+	shown | sed -n "${2:-1,\$}p" | grep -qE -- "$1"
+}
+
+# Waits until it no longer shows a text.
 sees_no() { # text
 	turns_into "no $1" not_shows "$1"
 }

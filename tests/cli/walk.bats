@@ -42,14 +42,14 @@ teardown() {
 	sees 'function main'
 	sees 'Called by'
 	sees 'Calls'
-	shown | sed -n '/Calls/,$p' | grep -q ' both'
-	shown | sed -n '/Called by/,/Calls/p' | grep -q '_start'
+	sees_line ' both' '/Calls/,$'
+	sees_line _start '/Called by/,/Calls/'
 	keys Escape
 	sees '[1 Functions]'
 	# threads, and one of them
 	keys 2
 	sees '[2 Threads]'
-	shown | grep -q ':work'
+	sees :work
 	keys t
 	sees 'thread work'
 	sees '[1 Functions]'
@@ -72,7 +72,7 @@ teardown() {
 	keys / l a r
 	sees 'Filter: lar'
 	sees_no '[.] small'
-	shown | grep -q '\[\.\] large'
+	sees '[.] large'
 	keys Enter
 	sees 'filter lar'
 	keys Escape
@@ -85,7 +85,7 @@ teardown() {
 	sees '[.] small'
 	keys s s m a Enter i
 	sees 'Its place in the file'
-	[ "$(shown | sed -n 2p)" = small ] # whole, and from the first column on
+	sees_line '^small$' 2 # whole, and from the first column on
 	keys Escape s z z z z Enter
 	sees "'zzzz' is in no line"
 	keys q
@@ -97,6 +97,7 @@ teardown() {
 	sees '[1 Functions]'
 	keys f
 	sees 'flame view'
+	sees_line '^large '
 	shown >all
 	[ "$(grep -n '^main *$' all | cut -d: -f1)" = "$(($(grep -n '^both *$' all | cut -d: -f1) - 1))" ]
 	# three quarters of the line below
@@ -107,7 +108,7 @@ teardown() {
 	sees 'itself'
 	keys s s m a l l Enter Enter
 	sees '%  small  (work)'
-	shown | grep -q '^small'
+	sees_line '^small'
 	keys Escape
 	sees ' small'
 	keys Escape
@@ -166,15 +167,15 @@ teardown() {
 			terminal $size ${kind%:*} ${kind#*:} "$TALLY" report -i chains.data
 			sees '[1 Functions]'
 			# the keys of the moment are in the last line, and rows from the third one on
-			shown | tail -n 1 | grep -q 'q quit$'
-			shown | sed -n 3p | grep -Eq '^[+-] +[0-9.]+% +[0-9.]+%  work'
+			sees_line 'q quit$' '$'
+			sees_line '^[+-] +[0-9.]+% +[0-9.]+%  work' 3
 			keys '?'
 			sees 'any key: back'
 			sees 'quit'
 			sees 'whole names, to copy'
 			keys x f
 			sees 'flame view'
-			shown | grep -q '^main'
+			sees_line ^main
 			[ "$(shown | wc -l)" = "${size#*x}" ]
 			end_terminal
 		done
@@ -185,17 +186,9 @@ teardown() {
 	terminal 80x24 screen C.UTF-8 "$TALLY" report -i chains.data
 	sees '[1 Functions]'
 	on_tmux resize-window -t screen -x 120 -y 40
-	for turn in 1 2 3 4 5 6 7 8 9 10; do
-		[ "$(shown | sed -n 40p | grep -c 'q quit')" = 0 ] || break
-		sleep 0.1
-	done
-	shown | sed -n 40p | grep -q 'q quit'
+	sees_line 'q quit' 40
 	on_tmux resize-window -t screen -x 60 -y 12
-	for turn in 1 2 3 4 5 6 7 8 9 10; do
-		[ "$(shown | sed -n 12p | grep -c 'q quit')" = 0 ] || break
-		sleep 0.1
-	done
-	shown | sed -n 12p | grep -q 'q quit'
+	sees_line 'q quit' 12
 	keys q
 	sees 'status 0'
 }
@@ -207,7 +200,7 @@ teardown() {
 	# All at once, as when the machine is busy.
 	on_tmux send-keys -t screen -l $'\e[<0;10;5M\e[<0;10;5m\e[<0;10;5M\e[<0;10;5m'
 	sees 'Enter close'
-	shown | sed -n 5p | grep -q '^-'
+	sees_line ^- 5
 	column=$(($(shown | tail -n 1 | grep -b -o 'help' | cut -d: -f1) + 2))
 	on_tmux send-keys -t screen -l $'\e[<0;'"$column"$';24M'$'\e[<0;'"$column"';24m'
 	sees 'any key: back'
@@ -353,7 +346,7 @@ teardown() {
 @test "17: a narrow screen has names of functions in place of cells of four letters" {
 	terminal 40x10 xterm C "$TALLY" report -i chains.data
 	sees '[1 Functions]'
-	shown | grep -qE '%  \[\.\] (large|both|main)$'
+	sees_line '%  \[\.\] (large|both|main)$'
 	run -1 shows 'Comm'
 	end_terminal
 }
