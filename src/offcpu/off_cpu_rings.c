@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <tally/abi.h>
 #include "base/bytes.h"
+#include "kernel/ring_parts.h"
 #include "offcpu/perf_clock.h"
 #include "wire/record_view.h"
 
@@ -79,29 +80,6 @@ static int add_record(struct tally_off_cpu *off_cpu, const uint8_t *bytes, uint6
 	return 0;
 }
 
-/* The record at an offset of the ring's two parts: in the ring, or a copy when it wraps. */
-static const uint8_t *record_at(const struct tally_ring_bytes *bytes, size_t at, size_t total,
-				uint8_t *joined)
-{
-	struct perf_event_header header;
-	const uint8_t *start =
-	    at < bytes->first_size ? bytes->first + at : bytes->second + (at - bytes->first_size);
-	size_t head;
-
-	/* Records begin at multiples of 8, so a header does not wrap. */
-	if (total - at < sizeof(header))
-		return NULL;
-	memcpy(&header, start, sizeof(header));
-	if (header.size < sizeof(header) || header.size % 8 || header.size > total - at)
-		return NULL;
-	if (at >= bytes->first_size || at + header.size <= bytes->first_size)
-		return start;
-	head = bytes->first_size - at;
-	memcpy(joined, start, head);
-	memcpy(joined + head, bytes->second, header.size - head);
-	return joined;
-}
-
 /* Source: include/uapi/linux/perf_event.h: LOST is {u64 id, lost}, LOST_SAMPLES {u64 lost}. */
 static void count_lost(struct tally_off_cpu_counts *counts, const struct tally_record *record)
 {
@@ -121,14 +99,16 @@ static int read_ring(struct tally_off_cpu *off_cpu, size_t cpu,
 	uint64_t time = 0;
 
 	for (size_t at = 0; at < total;) {
-		const uint8_t *start = record_at(bytes, at, total, joined);
+		const struct perf_event_header header = ring_parts_header(bytes, at);
 		struct tally_record record;
+		const uint8_t *start;
 		uint64_t own;
 
-		if (!start) {
+		if (!header.size) {
 			counts->bad_bytes += total - at;
 			break;
 		}
+		start = ring_parts_whole(bytes, at, header.size, joined);
 		record = record_view(start);
 		count_lost(counts, &record);
 		/* A record without a time stays behind the one before it. */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "base/fail.h"
 #include "base/pool.h"
+#include "kernel/ring_parts.h"
 #include "offcpu/off_cpu_rings.h"
 #include "stacks/monotonic.h"
 #include "stacks/stack_block.h"
@@ -106,15 +107,10 @@ static int append_bytes(struct tally_drain *drain, struct tally_ring *ring,
 			const struct tally_ring_bytes *bytes, size_t from, size_t to,
 			struct tally_error *error)
 {
-	size_t first_to = MIN(to, bytes->first_size);
+	const struct tally_ring_bytes span = ring_parts_span(bytes, from, to);
 
-	if (from < first_to)
-		add_iovec(drain, bytes->first + from, first_to - from);
-	if (to > bytes->first_size) {
-		size_t start = MAX(from, bytes->first_size) - bytes->first_size;
-
-		add_iovec(drain, bytes->second + start, to - bytes->first_size - start);
-	}
+	add_iovec(drain, span.first, span.first_size);
+	add_iovec(drain, span.second, span.second_size);
 	drain->taken[drain->taken_count++] =
 	    (struct tally_drain_taken){.ring = ring, .bytes = to - from};
 	drain->pending += to - from;
@@ -127,13 +123,10 @@ static int append_bytes(struct tally_drain *drain, struct tally_ring *ring,
 static void copy_bytes(struct tally_buf *to, const struct tally_ring_bytes *bytes, size_t from,
 		       size_t end)
 {
-	size_t first = bytes->first_size;
+	const struct tally_ring_bytes span = ring_parts_span(bytes, from, end);
 
-	if (from < first)
-		tally_buf_add(to, bytes->first + from, MIN(end, first) - from);
-	if (end > first)
-		tally_buf_add(to, bytes->second + (MAX(from, first) - first),
-			      end - MAX(from, first));
+	tally_buf_add(to, span.first, span.first_size);
+	tally_buf_add(to, span.second, span.second_size);
 }
 
 /* What was walked of the side-band, [at, to). */

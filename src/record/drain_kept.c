@@ -8,6 +8,7 @@
 #include <tally/fd.h>
 #include "base/fail.h"
 #include "base/table.h"
+#include "kernel/ring_parts.h"
 #include "record/drain.h"
 
 static void add(struct tally_drain *drain, const uint8_t *bytes, size_t size)
@@ -91,7 +92,7 @@ static int drain_ring(struct tally_drain *drain, struct tally_ring *ring, bool l
 	total = tally_ring_peek(ring, &bytes);
 	copy = last ? NULL : malloc(total + 1);
 	if (copy) {
-		tally_walk_copy(&bytes, 0, total, copy);
+		ring_parts_copy(&bytes, 0, total, copy);
 		bytes = (struct tally_ring_bytes){.first = copy, .first_size = total};
 	} else { /* the end, or out of memory */
 		result = write_bytes(drain, &bytes, total, error);

@@ -16,6 +16,7 @@
  * help on machines with many rings, where one thread cannot walk all headers and some CPUs are
  * idle. */
 #include "base/pool.h"
+#include "kernel/ring_parts.h"
 #include "record/drain_workers.h"
 
 #include <errno.h>
@@ -60,26 +61,6 @@ struct tally_drain_workers {
 
 /* --- one ring --- */
 
-/* [from, to) of the two parts of a ring. */
-static int ring_parts(const struct tally_ring_bytes *bytes, size_t from, size_t to,
-		      struct iovec ret[2])
-{
-	size_t first_to = MIN(to, bytes->first_size);
-	int count = 0;
-
-	if (from < first_to)
-		ret[count++] = (struct iovec){.iov_base = (void *)(uintptr_t)(bytes->first + from),
-					      .iov_len = first_to - from};
-	if (to > bytes->first_size) {
-		size_t start = MAX(from, bytes->first_size) - bytes->first_size;
-
-		ret[count++] =
-		    (struct iovec){.iov_base = (void *)(uintptr_t)(bytes->second + start),
-				   .iov_len = to - bytes->first_size - start};
-	}
-	return count;
-}
-
 static void drain_ring(struct tally_drain_workers *workers, struct tally_walk *walk, size_t index)
 {
 	struct ring_piece *piece = &workers->rings[index];
@@ -91,7 +72,7 @@ static void drain_ring(struct tally_drain_workers *workers, struct tally_walk *w
 				: tally_walk_samples(walk, &piece->bytes, at, CHUNK);
 		const struct tally_ring_bytes *bytes = &piece->bytes;
 		size_t from = at, end = to;
-		struct tally_ring_bytes room;
+		struct tally_ring_bytes room, span;
 		struct iovec iov[2];
 
 		if (to == at) {
@@ -102,8 +83,10 @@ static void drain_ring(struct tally_drain_workers *workers, struct tally_walk *w
 		}
 		if (index < workers->cpus)
 			bytes = tally_walk_mended(walk, bytes, &from, &end, &room);
-		if (tally_writer_put(workers->writer, &workers->places[index], iov,
-				     ring_parts(bytes, from, end, iov)))
+		span = ring_parts_span(bytes, from, end);
+		iov[0] = (struct iovec){(void *)(uintptr_t)span.first, span.first_size};
+		iov[1] = (struct iovec){(void *)(uintptr_t)span.second, span.second_size};
+		if (tally_writer_put(workers->writer, &workers->places[index], iov, 2))
 			return; /* the commit reports it */
 		tally_ring_consume(piece->ring, to - at);
 		at = to;

@@ -7,38 +7,7 @@
 #include <sys/param.h>
 #include <tally/abi.h>
 #include "base/bytes.h"
-
-/* The word at an offset of the ring's two parts. Rings and records are multiples of 8 long, so no
- * word is in both. */
-static inline uint64_t word_at(const struct tally_ring_bytes *bytes, size_t at)
-{
-	return load_u64(at < bytes->first_size ? bytes->first + at
-					       : bytes->second + (at - bytes->first_size));
-}
-
-struct header {
-	uint32_t type;
-	uint16_t misc;
-	size_t size; /* 0: no record can begin here */
-};
-
-static inline struct header header_at(const struct tally_ring_bytes *bytes, size_t at)
-{
-	struct header header = {0};
-	struct perf_event_header raw;
-	uint64_t word;
-
-	if (bytes->first_size + bytes->second_size - at < sizeof(raw))
-		return header;
-	word = word_at(bytes, at);
-	memcpy(&raw, &word, sizeof(raw));
-	header.type = raw.type;
-	header.misc = raw.misc;
-	if (raw.size >= sizeof(raw) && !(raw.size & 7) &&
-	    raw.size <= bytes->first_size + bytes->second_size - at)
-		header.size = raw.size;
-	return header;
-}
+#include "kernel/ring_parts.h"
 
 static void note_aux(struct tally_walk *walk, uint64_t flags)
 {
@@ -48,20 +17,20 @@ static void note_aux(struct tally_walk *walk, uint64_t flags)
 
 /* Counts a record that is not a sample. Returns records lost. */
 static uint64_t note_rare(struct tally_walk *walk, const struct tally_ring_bytes *bytes, size_t at,
-			  const struct header *header)
+			  const struct perf_event_header *header)
 {
 	uint64_t lost = 0;
 
 	/* Source: include/uapi/linux/perf_event.h, enum perf_event_type: LOST is {u64 id, lost},
 	 * LOST_SAMPLES {u64 lost}, AUX {u64 aux_offset, aux_size, flags}. */
 	if (header->type == PERF_RECORD_LOST && header->size >= 24)
-		lost = word_at(bytes, at + 16);
+		lost = ring_parts_word(bytes, at + 16);
 	else if (header->type == PERF_RECORD_LOST_SAMPLES && header->size >= 16)
-		lost = word_at(bytes, at + 8);
+		lost = ring_parts_word(bytes, at + 8);
 	else if (header->type == PERF_RECORD_THROTTLE)
 		walk->counts.throttled++;
 	else if (header->type == PERF_RECORD_AUX && header->size >= 32)
-		note_aux(walk, word_at(bytes, at + 24));
+		note_aux(walk, ring_parts_word(bytes, at + 24));
 	walk->counts.lost += lost;
 	walk->counts.types[header->type < TALLY_WALK_TYPES ? header->type : 0]++;
 	return lost;
@@ -121,12 +90,12 @@ void tally_walk_counts_add(struct tally_walk_counts *to, const struct tally_walk
 size_t tally_walk_samples(struct tally_walk *walk, const struct tally_ring_bytes *bytes,
 			  size_t from, size_t most)
 {
-	size_t total = bytes->first_size + bytes->second_size, at = from;
+	size_t total = ring_parts_size(bytes), at = from;
 	size_t time_at = walk->time_at, last = total;
 	uint64_t samples = 0, records = 0;
 
 	while (at < total && at - from < most) {
-		struct header header = header_at(bytes, at);
+		struct perf_event_header header = ring_parts_header(bytes, at);
 
 		if (!header.size)
 			break;
@@ -135,7 +104,7 @@ size_t tally_walk_samples(struct tally_walk *walk, const struct tally_ring_bytes
 			 * latest: the others need no look. */
 			if (walk->timed && header.size >= time_at + 8) {
 				if (!samples)
-					note_time(walk, word_at(bytes, at + time_at));
+					note_time(walk, ring_parts_word(bytes, at + time_at));
 				last = at;
 			}
 			samples++;
@@ -146,33 +115,11 @@ size_t tally_walk_samples(struct tally_walk *walk, const struct tally_ring_bytes
 		at += header.size;
 	}
 	if (last < total)
-		note_time(walk, word_at(bytes, last + time_at));
+		note_time(walk, ring_parts_word(bytes, last + time_at));
 	walk->counts.samples += samples;
 	walk->counts.types[PERF_RECORD_SAMPLE] += samples;
 	walk->counts.records += records;
 	return at;
-}
-
-void tally_walk_copy(const struct tally_ring_bytes *bytes, size_t at, size_t size, uint8_t *to)
-{
-	size_t head = at < bytes->first_size ? MIN(size, bytes->first_size - at) : 0;
-
-	if (head)
-		memcpy(to, bytes->first + at, head);
-	if (size > head)
-		memcpy(to + head, bytes->second + (at + head - bytes->first_size), size - head);
-}
-
-/* The record in one piece: in the ring, or a copy when it wraps. */
-static const uint8_t *whole(struct tally_walk *walk, const struct tally_ring_bytes *bytes,
-			    size_t at, size_t size)
-{
-	if (at >= bytes->first_size)
-		return bytes->second + (at - bytes->first_size);
-	if (at + size <= bytes->first_size)
-		return bytes->first + at;
-	tally_walk_copy(bytes, at, size, walk->joined);
-	return walk->joined;
 }
 
 /* 0: the record has a build-id instead, or no file. */
@@ -183,13 +130,14 @@ static uint64_t file_number(const struct tally_body *body)
 		   : 0;
 }
 
-static void note_mapping(struct tally_walk *walk, const uint8_t *bytes, const struct header *header)
+static void note_mapping(struct tally_walk *walk, const uint8_t *bytes,
+			 const struct perf_event_header *header)
 {
 	struct tally_record record = {
 	    .bytes = bytes,
 	    .type = header->type,
 	    .misc = header->misc,
-	    .size = (uint16_t)header->size,
+	    .size = header->size,
 	};
 	uint16_t mode = record.misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	struct tally_body body;
@@ -219,7 +167,8 @@ static void note_mapping(struct tally_walk *walk, const uint8_t *bytes, const st
 /* Where a record's body ends, of the types that kernels make too long; 0: the type is another one.
  * Source: perf_event.h: KSYMBOL is {u64 addr; u32 len; u16 ksym_type, flags; char name[]}, the name
  * filled up to a multiple of 8; BPF_EVENT {u16 type, flags; u32 id; u8 tag[8]}. */
-static size_t body_end(const struct tally_ring_bytes *bytes, size_t at, const struct header *header)
+static size_t body_end(const struct tally_ring_bytes *bytes, size_t at,
+		       const struct perf_event_header *header)
 {
 	size_t end = 24;
 
@@ -228,7 +177,7 @@ static size_t body_end(const struct tally_ring_bytes *bytes, size_t at, const st
 	if (header->type != PERF_RECORD_KSYMBOL)
 		return 0;
 	while (end < header->size) {
-		uint64_t word = word_at(bytes, at + end);
+		uint64_t word = ring_parts_word(bytes, at + end);
 
 		end += 8;
 		if (memchr(&word, 0, sizeof(word)))
@@ -241,7 +190,7 @@ static size_t body_end(const struct tally_ring_bytes *bytes, size_t at, const st
  * are longer from one to the next by a trailer, behind their own trailer, and what was in the ring
  * before is there.  0: the record is as long as it should be. */
 static size_t early_trailer(const struct tally_walk *walk, const struct tally_ring_bytes *bytes,
-			    size_t at, const struct header *header)
+			    size_t at, const struct perf_event_header *header)
 {
 	size_t body = body_end(bytes, at, header), trailer = walk->sideband_layout.trailer_size;
 	uint64_t any = 0;
@@ -249,7 +198,7 @@ static size_t early_trailer(const struct tally_walk *walk, const struct tally_ri
 	if (!body || !trailer || header->size <= body + trailer)
 		return 0;
 	for (size_t i = 0; i < trailer; i += 8)
-		any |= word_at(bytes, at + body + i);
+		any |= ring_parts_word(bytes, at + body + i);
 	return any ? body : 0; /* 0: the name just has more room */
 }
 
@@ -266,12 +215,12 @@ const struct tally_ring_bytes *tally_walk_mended(struct tally_walk *walk,
 	if (!copy)
 		return bytes;
 	walk->mended = copy;
-	tally_walk_copy(bytes, *from, size, copy);
+	ring_parts_copy(bytes, *from, size, copy);
 	*room = (struct tally_ring_bytes){.first = copy, .first_size = size};
 	*from = 0;
 	*to = size;
 	for (size_t at = 0; at < size;) {
-		struct header header = header_at(room, at);
+		struct perf_event_header header = ring_parts_header(room, at);
 		size_t body = early_trailer(walk, room, at, &header);
 
 		if (!header.size)
@@ -291,20 +240,22 @@ const struct tally_ring_bytes *tally_walk_mended(struct tally_walk *walk,
 size_t tally_walk_sideband(struct tally_walk *walk, const struct tally_ring_bytes *bytes,
 			   size_t from, size_t most)
 {
-	size_t total = bytes->first_size + bytes->second_size, at = from;
+	size_t total = ring_parts_size(bytes), at = from;
 
 	walk->too_long = false;
 	while (at < total && at - from < most) {
-		struct header header = header_at(bytes, at);
+		struct perf_event_header header = ring_parts_header(bytes, at);
 
 		if (!header.size)
 			break;
 		if (header.type == PERF_RECORD_MMAP2 && at >= walk->noted)
-			note_mapping(walk, whole(walk, bytes, at, header.size), &header);
+			note_mapping(walk, ring_parts_whole(bytes, at, header.size, walk->joined),
+				     &header);
 		else if (walk->left_running &&
 			 (header.type == PERF_RECORD_FORK || header.type == PERF_RECORD_EXIT))
-			tally_left_running_note(walk->left_running,
-						whole(walk, bytes, at, header.size), header.size);
+			tally_left_running_note(
+			    walk->left_running,
+			    ring_parts_whole(bytes, at, header.size, walk->joined), header.size);
 		else
 			walk->too_long |= early_trailer(walk, bytes, at, &header) != 0;
 		walk->counts.sideband_lost += note_rare(walk, bytes, at, &header);
@@ -316,15 +267,16 @@ size_t tally_walk_sideband(struct tally_walk *walk, const struct tally_ring_byte
 
 void tally_walk_mappings(struct tally_walk *walk, const struct tally_ring_bytes *bytes, size_t from)
 {
-	size_t total = bytes->first_size + bytes->second_size;
+	size_t total = ring_parts_size(bytes);
 
 	for (size_t at = from; at < total;) {
-		struct header header = header_at(bytes, at);
+		struct perf_event_header header = ring_parts_header(bytes, at);
 
 		if (!header.size)
 			break;
 		if (header.type == PERF_RECORD_MMAP2)
-			note_mapping(walk, whole(walk, bytes, at, header.size), &header);
+			note_mapping(walk, ring_parts_whole(bytes, at, header.size, walk->joined),
+				     &header);
 		at += header.size;
 	}
 }

@@ -46,8 +46,6 @@ int tally_walk_init(struct tally_walk *walk, const struct tally_attr *samples,
 void tally_walk_done(struct tally_walk *walk);
 void tally_walk_counts_add(struct tally_walk_counts *to, const struct tally_walk_counts *more);
 
-/* Copies [at, at + size), which may be in both parts of the ring. */
-void tally_walk_copy(const struct tally_ring_bytes *bytes, size_t at, size_t size, uint8_t *to);
 /* Counts the records from `from` on, until at least `most` bytes or all are walked. Returns the
  * offset of the record where the walk stopped: `from` itself when no record can begin there. */
 size_t tally_walk_samples(struct tally_walk *walk, const struct tally_ring_bytes *bytes,

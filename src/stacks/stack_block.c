@@ -7,6 +7,7 @@
 #include <tally/abi.h>
 #include "base/bytes.h"
 #include "base/table.h"
+#include "kernel/ring_parts.h"
 #include "wire/sample_read.h"
 #include "wire/record_view.h"
 
@@ -169,30 +170,14 @@ static int add_record(struct tally_stack_block *block, const struct tally_stack_
 	return 0;
 }
 
-/* The record at an offset of the ring's two parts: in the ring, or a copy when it wraps. */
-static struct tally_record record_at(const struct tally_ring_bytes *bytes, size_t at,
-				     uint8_t *joined)
-{
-	struct perf_event_header header;
-	size_t head;
-
-	if (at >= bytes->first_size)
-		return record_view(bytes->second + (at - bytes->first_size));
-	memcpy(&header, bytes->first + at, sizeof(header));
-	if (at + header.size <= bytes->first_size)
-		return record_view(bytes->first + at);
-	head = bytes->first_size - at;
-	memcpy(joined, bytes->first + at, head);
-	memcpy(joined + head, bytes->second, header.size - head);
-	return record_view(joined);
-}
-
 int tally_stack_block_add(struct tally_stack_block *block, const struct tally_stack_events *events,
 			  const struct tally_ring_bytes *bytes, size_t from, size_t to,
 			  struct tally_stack_copies *copies, uint8_t *joined)
 {
 	while (from < to) {
-		const struct tally_record record = record_at(bytes, from, joined);
+		const struct perf_event_header header = ring_parts_header(bytes, from);
+		const struct tally_record record =
+		    record_view(ring_parts_whole(bytes, from, header.size, joined));
 		int result = add_record(block, events, &record, copies);
 
 		if (result)
@@ -205,15 +190,10 @@ int tally_stack_block_add(struct tally_stack_block *block, const struct tally_st
 int tally_stack_block_add_side(struct tally_stack_block *block,
 			       const struct tally_ring_bytes *bytes, size_t from, size_t to)
 {
-	size_t first_to = MIN(to, bytes->first_size);
+	const struct tally_ring_bytes span = ring_parts_span(bytes, from, to);
 
-	if (from < first_to)
-		tally_buf_add(&block->side, bytes->first + from, first_to - from);
-	if (to > bytes->first_size) {
-		size_t start = MAX(from, bytes->first_size) - bytes->first_size;
-
-		tally_buf_add(&block->side, bytes->second + start, to - bytes->first_size - start);
-	}
+	tally_buf_add(&block->side, span.first, span.first_size);
+	tally_buf_add(&block->side, span.second, span.second_size);
 	return block->side.failed;
 }
 
