@@ -155,10 +155,13 @@ void record_say_result(const struct record *record, const char *output,
 	if (!record->quiet)
 		say_stacks(&result->stacks);
 	if (result->lost)
-		cli_say(NULL,
-			"%s record%s lost because the rings were full: record less (-F, -c), or "
-			"use larger rings (-m 64M)",
-			grouped(result->lost, lost), result->lost == 1 ? "" : "s");
+		cli_say(NULL, "%s record%s lost %s", grouped(result->lost, lost),
+			result->lost == 1 ? "" : "s",
+			record->overwrite
+			    ? "while rings were copied: --overwrite pauses a ring for that time; "
+			      "a small one (-m 1M) is paused for less"
+			    : "because the rings were full: record less (-F, -c), or use larger "
+			      "rings (-m 64M)");
 	if (result->sideband_lost)
 		cli_say(NULL,
 			"%s of them described processes and maps: some samples will have no names",

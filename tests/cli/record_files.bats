@@ -153,6 +153,15 @@ size, time and signal are checked above"
 	[ "$("$TALLY" script -i slow.data -F event | wc -l)" -ge 1500 ]
 }
 
+@test "--overwrite: records that were lost while a ring was copied are not said to be lost in full rings" {
+	[ -r /sys/kernel/tracing/events/raw_syscalls/sys_enter/id ] || skip "tracefs is not readable"
+	# shellcheck disable=SC2016
+	"$TALLY" record --overwrite -m 4096 -e raw_syscalls:sys_enter -a -o l.data -- sh -c 'dd if=/dev/zero of=/dev/null bs=1 count=400000 status=none &
+		for i in 1 2 3; do sleep 0.1; kill -USR2 $PPID; done; wait' 2>said
+	grep -q ' lost while rings were copied' said || skip "none was lost"
+	run -1 grep 'rings were full' said
+}
+
 @test "-D with ranges takes samples in them alone" {
 	"$TALLY" record -q -D 200-500,900-1100 -e cpu-clock -F 999 -o r.data -- timeout 1.5 sh -c 'while :; do :; done' || true
 	"$TALLY" script -i r.data -F time | tr -d : >times
