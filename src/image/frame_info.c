@@ -4,27 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
+#include "elf/elf_expand.h"
 #include "image/code.h"
 #include "image/image_state.h"
 
 /* Smaller sections are copied: each that is read keeps its file open. */
 #define READ_LEAST ((uint64_t)64 << 10)
-
-static void take_compressed(Elf_Scn *scn, uint64_t most, struct tally_frame_section *ret)
-{
-	GElf_Chdr header;
-	Elf_Data *data;
-
-	if (!gelf_getchdr(scn, &header) || !header.ch_size || header.ch_size > most ||
-	    elf_compress(scn, 0, 0) < 0)
-		return;
-	data = elf_rawdata(scn, NULL);
-	ret->bytes = data && data->d_size ? malloc(data->d_size) : NULL;
-	if (!ret->bytes)
-		return;
-	memcpy(ret->bytes, data->d_buf, data->d_size);
-	ret->size = data->d_size;
-}
 
 static void take_section(const struct tally_elf *elf, const char *name,
 			 struct tally_frame_section *ret)
@@ -32,13 +17,16 @@ static void take_section(const struct tally_elf *elf, const char *name,
 	const struct tally_elf_section *section =
 	    elf->elf ? tally_elf_find(elf, name, SHT_NULL) : NULL;
 	char *bytes;
+	void *expanded;
 
 	if (!section)
 		return;
-	if (section->header.sh_flags & SHF_COMPRESSED)
-		take_compressed(section->scn, elf->allowed, ret);
-	else if (!tally_elf_read(elf, section, &bytes, &ret->size))
+	if (section->header.sh_flags & SHF_COMPRESSED) {
+		if (!tally_elf_expand(elf, section, &expanded, &ret->size))
+			ret->bytes = expanded;
+	} else if (!tally_elf_read(elf, section, &bytes, &ret->size)) {
 		ret->bytes = (uint8_t *)bytes;
+	}
 	ret->address = section->header.sh_addr;
 }
 
