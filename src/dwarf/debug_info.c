@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/fail.h"
 #include "elf/debug_file.h"
+#include "elf/elf_expand.h"
 #include "dwarf/dwarf_file.h"
 
 static void describe(const struct debug_info *info, const char *debug_root,
@@ -19,11 +20,11 @@ static void describe(const struct debug_info *info, const char *debug_root,
 	tally_elf_build_id(&info->elf, ret->build_id, &ret->build_id_size);
 }
 
-static Dwarf *begin(const struct tally_elf *elf, struct tally_lines_alt *alt)
+static Dwarf *begin(struct tally_elf *elf, struct tally_lines_alt *alt)
 {
 	Dwarf *dwarf = NULL;
 
-	if (tally_dwarf_file_exists(elf) && tally_lines_fit(elf))
+	if (tally_dwarf_file_exists(elf) && tally_lines_fit(elf) && !tally_elf_expand_file(elf))
 		dwarf = dwarf_begin_elf(elf->elf, DWARF_C_READ, NULL);
 	if (dwarf && tally_lines_alt_open(alt, dwarf, elf)) {
 		dwarf_end(dwarf);
@@ -83,6 +84,12 @@ int tally_debug_info_missing(const struct debug_info *info, struct tally_error *
 	struct tally_buf where = {0};
 	int result;
 
+	if (tally_dwarf_file_exists(&info->elf))
+		return tally_fail(error, -ENODATA, -1,
+				  "the debug information of %s cannot be read: it is damaged, or "
+				  "compressed in a way that is unknown here; lines and variables "
+				  "need it",
+				  info->path);
 	describe(info, NULL, &search);
 	tally_debug_file_where(&search, &where);
 	result =

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "elf/debug_alt.h"
+#include "elf/elf_expand.h"
 
 /* An ELF file whose debug information is empty: no reference leads into it. */
 struct nothing {
@@ -68,7 +69,8 @@ static bool find(struct tally_lines_alt *alt, const struct tally_elf *elf)
 {
 	if (!tally_lines_alt_find(elf, &alt->elf))
 		return false;
-	alt->dwarf = dwarf_begin_elf(alt->elf.elf, DWARF_C_READ, NULL);
+	if (!tally_elf_expand_file(&alt->elf))
+		alt->dwarf = dwarf_begin_elf(alt->elf.elf, DWARF_C_READ, NULL);
 	if (!alt->dwarf)
 		tally_elf_close(&alt->elf);
 	return alt->dwarf != NULL;

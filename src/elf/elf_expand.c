@@ -3,8 +3,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
+#include <unistd.h>
 #include "tar/inflate.h"
 #include "tar/inflate_zlib.h"
+#include "tar/unlinked.h"
 
 /* Source: the ELF specification, "Section Compression". */
 #define COMPRESSED_BY_ZLIB 1U /* ELFCOMPRESS_ZLIB */
@@ -75,5 +78,123 @@ int tally_elf_expand(const struct tally_elf *elf, const struct tally_elf_section
 	}
 	*ret = bytes;
 	*ret_size = (size_t)header.ch_size;
+	return 0;
+}
+
+/* A new file with all bytes of the file: its descriptor, or -errno. */
+static int copy_file(const struct tally_elf *elf)
+{
+	int fd = tally_unlinked_open(), error = 0;
+	off_t at = 0;
+
+	if (fd >= 0 && elf->fd < 0)
+		error = tally_fs_write(fd, elf->data, (size_t)elf->size);
+	while (fd >= 0 && elf->fd >= 0 && !error && (uint64_t)at < elf->size) {
+		ssize_t sent = sendfile(fd, elf->fd, &at, (size_t)(elf->size - (uint64_t)at));
+
+		if (!sent) /* it shrank since it was opened */
+			error = -EIO;
+		else if (sent < 0 && errno != EINTR)
+			error = -errno;
+	}
+	if (!error)
+		return fd;
+	close(fd);
+	return error;
+}
+
+/* Writes a section's header in the form of the file. */
+static int put_header(const struct tally_elf *elf, size_t section, const GElf_Shdr *header, int fd)
+{
+	bool narrow = elf->header.e_ident[EI_CLASS] == ELFCLASS32;
+	Elf32_Shdr small = {
+	    .sh_name = header->sh_name,
+	    .sh_type = header->sh_type,
+	    .sh_flags = (Elf32_Word)header->sh_flags,
+	    .sh_addr = (Elf32_Addr)header->sh_addr,
+	    .sh_offset = (Elf32_Off)header->sh_offset,
+	    .sh_size = (Elf32_Word)header->sh_size,
+	    .sh_link = header->sh_link,
+	    .sh_info = header->sh_info,
+	    .sh_addralign = (Elf32_Word)header->sh_addralign,
+	    .sh_entsize = (Elf32_Word)header->sh_entsize,
+	};
+	Elf64_Shdr large = *header, written;
+	Elf_Data from = {.d_buf = narrow ? (void *)&small : &large,
+			 .d_type = ELF_T_SHDR,
+			 .d_version = EV_CURRENT,
+			 .d_size = narrow ? sizeof(small) : sizeof(large)};
+	Elf_Data to = from;
+
+	if (narrow && header->sh_offset + header->sh_size > UINT32_MAX)
+		return -EFBIG;
+	to.d_buf = &written;
+	if (!gelf_xlatetof(elf->elf, &to, &from, elf->header.e_ident[EI_DATA]))
+		return -EBADMSG;
+	return tally_fs_write_at(fd, &written, to.d_size,
+				 elf->header.e_shoff + section * elf->header.e_shentsize);
+}
+
+/* Appends the bytes of a compressed section to the copy, and takes them off what is allowed. */
+static int put_expanded(const struct tally_elf *elf, size_t section, int fd, uint64_t *end,
+			uint64_t *left)
+{
+	GElf_Shdr header = elf->sections[section].header;
+	GElf_Chdr packed;
+	void *bytes;
+	size_t size;
+	int error = tally_elf_expand(elf, &elf->sections[section], &bytes, &size);
+
+	if (error)
+		return error;
+	*end = (*end + 15) & ~(uint64_t)15;
+	header.sh_offset = *end;
+	header.sh_size = size;
+	header.sh_flags &= ~(GElf_Xword)SHF_COMPRESSED;
+	if (gelf_getchdr(elf->sections[section].scn, &packed))
+		header.sh_addralign = packed.ch_addralign;
+	error = size > *left ? -EFBIG : tally_fs_write_at(fd, bytes, size, *end);
+	if (!error)
+		error = put_header(elf, section, &header, fd);
+	free(bytes);
+	*end += size;
+	*left -= size;
+	return error;
+}
+
+/* libelf of 0.188, which is Debian 12's, knows zlib alone. */
+static bool is_unknown_to_libelf(const struct tally_elf_section *section)
+{
+	GElf_Chdr header;
+
+	return section->scn && section->header.sh_flags & SHF_COMPRESSED &&
+	       section->header.sh_type != SHT_NOBITS && gelf_getchdr(section->scn, &header) &&
+	       header.ch_type == COMPRESSED_BY_ZSTD;
+}
+
+int tally_elf_expand_file(struct tally_elf *elf)
+{
+	uint64_t end = elf->size, left = elf->allowed;
+	struct tally_elf expanded;
+	int fd = -1, error = 0;
+
+	for (size_t i = 1; i < elf->section_count && !error; i++) {
+		if (!is_unknown_to_libelf(&elf->sections[i]))
+			continue;
+		if (fd < 0)
+			fd = copy_file(elf);
+		error = fd < 0 ? fd : put_expanded(elf, i, fd, &end, &left);
+	}
+	if (error && fd >= 0)
+		close(fd);
+	if (error || fd < 0)
+		return error;
+	error = tally_elf_open_fd(fd, &expanded);
+	if (error)
+		return error;
+	expanded.places = elf->places;
+	expanded.owner = elf->owner;
+	tally_elf_close(elf);
+	*elf = expanded;
 	return 0;
 }

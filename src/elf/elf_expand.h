@@ -11,4 +11,9 @@
 int tally_elf_expand(const struct tally_elf *elf, const struct tally_elf_section *section,
 		     void **ret, size_t *ret_size);
 
+/* For libdw: replaces a file that has sections of debug information that libelf cannot expand by a
+ * temporary copy in which they are expanded.  Other files stay as they are.  0, or -errno of the
+ * temporary file or as above, and the file is the same as before. */
+int tally_elf_expand_file(struct tally_elf *elf);
+
 #endif

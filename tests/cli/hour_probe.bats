@@ -281,6 +281,25 @@ END
 	[[ $output = *"has no symbols"* ]]
 }
 
+@test "13.32: compressed debug information is read, and damage in it is not called a lack" {
+	"$TALLY" version --build-options | grep -q 'zstd: \[ on' || skip "built without zstd: zlib is read by libelf"
+	objcopy --compress-debug-sections=zstd gcc_0_5 packed 2>said || skip "objcopy cannot compress by zstd: $(tail -1 said)"
+	"$TALLY" probe -x gcc_0_5 -V work >plain
+	"$TALLY" probe -x packed -V work >ours
+	cmp plain ours
+	at=$(readelf -SW packed | awk '$2 == ".debug_info" || $3 == ".debug_info" { sub(/^\[ */, "["); print $5; exit }')
+	printf 'damaged!' | dd of=packed bs=1 seek=$((16#$at + 32)) conv=notrunc 2>said
+	run -1 "$TALLY" probe -x packed -V work
+	[[ $output = *"the debug information of "*"packed cannot be read: it is damaged"* ]]
+	# one that is linked for 32 bits, whose headers have another form
+	echo 'int work(int n, char *name) { return n + name[0]; } void _start(void) { work(1, "a"); for (;;); }' >narrow.c
+	gcc -m32 -g -nostdlib -static -o narrow narrow.c 2>said || return 0
+	"$TALLY" probe -x narrow -V work >plain
+	objcopy --compress-debug-sections=zstd narrow
+	"$TALLY" probe -x narrow -V work >ours
+	cmp plain ours
+}
+
 @test "13.32: what is not found is named with similar names, and what cannot be read with the reason" {
 	run define gcc_0_5 wrok
 	[ "$status" = 1 ]
