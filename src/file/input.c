@@ -8,6 +8,7 @@
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/fail.h"
@@ -51,7 +52,13 @@ static int keep_stream(struct tally_data *data, int fd, struct tally_error *erro
 static int map_file(struct tally_data *data, int fd, struct tally_error *error)
 {
 	int code = tally_fs_map(fd, &data->file);
+	struct rlimit limit;
 
+	if (code == -ENOMEM && !getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY)
+		return tally_fail(error, code, -1,
+				  "%s: the file is mapped, and RLIMIT_AS allows this program %llu "
+				  "kB of memory and mappings together: raise it (ulimit -v)",
+				  data->path, (unsigned long long)limit.rlim_cur / 1024);
 	return code ? tally_fail(error, code, -1, "%s: cannot be mapped: %s", data->path,
 				 strerror(-code))
 		    : 0;

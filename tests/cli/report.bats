@@ -391,3 +391,11 @@ END
 	[ "$ended" = 130 ]
 	grep -q 'in stopped.data' err
 }
+
+@test "a limit of memory that a recording does not fit into is named, with how to raise it" {
+	nm "$TALLY" | grep __asan_init >/dev/null && skip "sanitizers reserve memory"
+	truncate -s 4G large.data
+	run -1 bash -c 'ulimit -v 2000000; "$1" report -i large.data' - "$TALLY"
+	[[ $output == *"large.data: the file is mapped, and RLIMIT_AS allows this program 2000000 kB of memory"*"(ulimit -v)"* ]]
+	rm large.data
+}
