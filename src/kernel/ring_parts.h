@@ -1,6 +1,7 @@
 /* The unread bytes of a ring, which are in one or two parts, by their offset from the first.  Rings
  * and records are multiples of 8 bytes long, so no word of 8 bytes is in both parts. */
-#pragma once
+#ifndef TALLY_KERNEL_RING_PARTS_H
+#define TALLY_KERNEL_RING_PARTS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -81,3 +82,5 @@ static inline const uint8_t *ring_parts_whole(const struct tally_ring_bytes *byt
 	ring_parts_copy(bytes, at, size, joined);
 	return joined;
 }
+
+#endif

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/param.h>
 #include <tally/abi.h>
 #include "base/bytes.h"
 #include "kernel/ring_parts.h"
