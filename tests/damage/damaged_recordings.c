@@ -216,7 +216,8 @@ struct subject {
 	const char *name;
 	const uint8_t *bytes;
 	size_t size;
-	int fd; /* the copy that is damaged */
+	bool made; /* by this test: all that is in it can be read */
+	int fd;    /* the copy that is damaged */
 	char path[32];
 	uint64_t *ends; /* of whole records in a plain file; else NULL */
 	size_t count;
@@ -277,6 +278,8 @@ static void find_ends(struct subject *subject)
 			subject->ends[subject->count++] =
 			    record.offset + tally_record_extent(&record);
 		}
+	if (subject->made && tally_data_damage(data)->lost_bytes > subject->size / 8)
+		complain("much of it is refused before it is damaged");
 	/* Those of a copy have no places of their own to be compared with. */
 	if (subject->count && tally_data_offset_end(data) != tally_data_file_size(data))
 		subject->count = 0;
@@ -387,9 +390,10 @@ static void flip_all(struct subject *subject, unsigned flips)
 	}
 }
 
-static void damage(const char *name, const char *path, unsigned cuts, unsigned flips, uint64_t seed)
+static void damage(const char *name, const char *path, bool made, unsigned cuts, unsigned flips,
+		   uint64_t seed)
 {
-	struct subject subject = {.name = name};
+	struct subject subject = {.name = name, .made = made};
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat status;
 
@@ -437,7 +441,7 @@ static void damage_made(unsigned cuts, unsigned flips, uint64_t seed)
 		const char *name = made_write(i, path);
 
 		if (name)
-			damage(name, path, cuts, flips, seed);
+			damage(name, path, true, cuts, flips, seed);
 		unlink(path);
 		unlink(old);
 	}
@@ -481,7 +485,7 @@ int main(int argc, char **argv)
 			made = true;
 		else
 			damage(strrchr(argv[i], '/') ? strrchr(argv[i], '/') + 1 : argv[i], argv[i],
-			       cuts, flips, seed);
+			       false, cuts, flips, seed);
 	}
 	if (made)
 		damage_made(cuts, flips, seed);

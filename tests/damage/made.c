@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/param.h>
 #include <unistd.h>
 #include <tally/data.h>
 #include "../unit/wire/random_body.h"
@@ -77,6 +78,7 @@ static void put(struct maker *maker, size_t event, struct tally_body *body)
 	    maker->kind->trailers ? maker->kind->sample_type & maker->layouts[0].sample_type : 0;
 	body->id.identifier = body->id.id = 100 + event;
 	body->id.time = maker->time;
+	body->id.cpu_reserved = 0;
 	body->id.pid = body->id.tid = 1000 + (uint32_t)(random_next(&maker->source) % 3);
 	size = tally_record_encode(&maker->layouts[event], body, bytes, sizeof(bytes));
 	if (size < 0) /* a random body that cannot be */
@@ -129,6 +131,8 @@ static void put_sample(struct maker *maker, size_t event)
 	sample->read.id = sample->id; /* its own counter, which moves */
 	sample->time = maker->time += 1000 + random_next(&maker->source) % 1000;
 	sample->cpu = (uint32_t)(random_next(&maker->source) % 4);
+	sample->cpu_reserved = 0;
+	sample->user_stack_dyn_size = MIN(sample->user_stack_dyn_size, sample->user_stack_size);
 	sample->period = 1 + random_next(&maker->source) % 100000;
 	for (size_t i = 0; i < depth; i++)
 		maker->chain[i] = i ? random_place(maker) : PERF_CONTEXT_USER;
