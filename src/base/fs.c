@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/buf.h"
@@ -186,6 +187,21 @@ int tally_fs_write_at(int fd, const void *bytes, size_t size, uint64_t offset)
 		at += wrote;
 		offset += (uint64_t)wrote;
 		size -= (size_t)wrote;
+	}
+	return 0;
+}
+
+int tally_fs_copy(int from, uint64_t size, int to)
+{
+	off_t at = 0;
+
+	while ((uint64_t)at < size) {
+		ssize_t sent = sendfile(to, from, &at, (size_t)(size - (uint64_t)at));
+
+		if (sent < 0 && errno == EINTR)
+			continue;
+		if (sent <= 0)
+			return sent ? -errno : -EIO;
 	}
 	return 0;
 }

@@ -49,5 +49,8 @@ int tally_fs_make_folders(char *path, mode_t mode);
 /* Writes all bytes, also after short writes and EINTR. 0 or -errno. */
 int tally_fs_write(int fd, const void *bytes, size_t size);
 int tally_fs_write_at(int fd, const void *bytes, size_t size, uint64_t offset);
+/* Writes the first `size` bytes of an open file to another one.  0, -errno, or -EIO: it is
+ * shorter. */
+int tally_fs_copy(int from, uint64_t size, int to);
 
 #endif

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sendfile.h>
 #include <unistd.h>
 #include "tar/inflate.h"
 #include "tar/inflate_zlib.h"
@@ -84,19 +83,12 @@ int tally_elf_expand(const struct tally_elf *elf, const struct tally_elf_section
 /* A new file with all bytes of the file: its descriptor, or -errno. */
 static int copy_file(const struct tally_elf *elf)
 {
-	int fd = tally_unlinked_open(), error = 0;
-	off_t at = 0;
+	int fd = tally_unlinked_open(), error;
 
-	if (fd >= 0 && elf->fd < 0)
-		error = tally_fs_write(fd, elf->data, (size_t)elf->size);
-	while (fd >= 0 && elf->fd >= 0 && !error && (uint64_t)at < elf->size) {
-		ssize_t sent = sendfile(fd, elf->fd, &at, (size_t)(elf->size - (uint64_t)at));
-
-		if (!sent) /* it shrank since it was opened */
-			error = -EIO;
-		else if (sent < 0 && errno != EINTR)
-			error = -errno;
-	}
+	if (fd < 0)
+		return fd;
+	error = elf->fd < 0 ? tally_fs_write(fd, elf->data, (size_t)elf->size)
+			    : tally_fs_copy(elf->fd, elf->size, fd);
 	if (!error)
 		return fd;
 	close(fd);

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/fail.h"
@@ -274,22 +273,10 @@ static int find_vdso(struct source *ret)
 
 static int copy_file(const struct source *source, int to)
 {
-	uint64_t left = source->size;
-	off_t at = 0;
-
 	/* file systems that can share the blocks take no time and no room */
 	if (!source->compiled && !ioctl(to, FICLONE, source->fd))
 		return 0;
-	while (left) {
-		ssize_t got = sendfile(to, source->fd, &at, left);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return got ? -errno : -EIO;
-		left -= (uint64_t)got;
-	}
-	return 0;
+	return tally_fs_copy(source->fd, source->size, to);
 }
 
 /* Writes the source under its name into the folder of the build. */

@@ -9,6 +9,7 @@
 #include <sys/param.h>
 #include <tally/abi.h>
 #include <tally/ring.h>
+#include "base/buf.h"
 #include "base/bytes.h"
 
 static inline size_t ring_parts_size(const struct tally_ring_bytes *bytes)
@@ -55,6 +56,16 @@ static inline void ring_parts_copy(const struct tally_ring_bytes *bytes, size_t 
 		memcpy(to, span.first, span.first_size);
 	if (span.second_size)
 		memcpy(to + span.first_size, span.second, span.second_size);
+}
+
+/* Appends [from, to) to a buffer. */
+static inline void ring_parts_add(struct tally_buf *buf, const struct tally_ring_bytes *bytes,
+				  size_t from, size_t to)
+{
+	struct tally_ring_bytes span = ring_parts_span(bytes, from, to);
+
+	tally_buf_add(buf, span.first, span.first_size);
+	tally_buf_add(buf, span.second, span.second_size);
 }
 
 /* The header of the record at an offset; its size is 0 where no record can begin. */

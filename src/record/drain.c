@@ -120,15 +120,6 @@ static int append_bytes(struct tally_drain *drain, struct tally_ring *ring,
 	return 0;
 }
 
-static void copy_bytes(struct tally_buf *to, const struct tally_ring_bytes *bytes, size_t from,
-		       size_t end)
-{
-	const struct tally_ring_bytes span = ring_parts_span(bytes, from, end);
-
-	tally_buf_add(to, span.first, span.first_size);
-	tally_buf_add(to, span.second, span.second_size);
-}
-
 /* What was walked of the side-band, [at, to). */
 static int drain_sideband(struct tally_drain *drain, struct tally_ring *ring,
 			  const struct tally_ring_bytes *walked, size_t at, size_t to,
@@ -140,9 +131,9 @@ static int drain_sideband(struct tally_drain *drain, struct tally_ring *ring,
 	int result;
 
 	if (drain->side_copy)
-		copy_bytes(drain->side_copy, bytes, at, to);
+		ring_parts_add(drain->side_copy, bytes, at, to);
 	if (drain->side_kept) {
-		copy_bytes(&drain->side_kept->newer, bytes, at, to);
+		ring_parts_add(&drain->side_kept->newer, bytes, at, to);
 		tally_ring_consume(ring, to - at);
 		return 0;
 	}

@@ -190,10 +190,7 @@ int tally_stack_block_add(struct tally_stack_block *block, const struct tally_st
 int tally_stack_block_add_side(struct tally_stack_block *block,
 			       const struct tally_ring_bytes *bytes, size_t from, size_t to)
 {
-	const struct tally_ring_bytes span = ring_parts_span(bytes, from, to);
-
-	tally_buf_add(&block->side, span.first, span.first_size);
-	tally_buf_add(&block->side, span.second, span.second_size);
+	ring_parts_add(&block->side, bytes, from, to);
 	return block->side.failed;
 }
 
