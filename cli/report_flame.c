@@ -153,7 +153,7 @@ static int print_flame(const struct report *report, struct tally_profile *profil
 	result = print_events(report, profile, colour, width, stdout);
 	cli_pager_finish(&pager);
 	if (result == -ENODATA)
-		return cli_refuse(error, "no samples with call stacks are left; record with "
+		return cli_refuse(error, "no samples with call stacks; record them with "
 					 "`tally record -g`");
 	return result == -ENOMEM ? cli_refuse(error, "not enough memory for the flame graph") : 0;
 }

@@ -307,7 +307,7 @@ int tally_page_write_svg(const struct tally_profile *profile, const struct tally
 		result = tally_page_file_open(&file, path, own.to, error);
 	else if (result == -ENODATA)
 		tally_fail(error, result, -1,
-			   "no samples with call stacks are left; record with `tally record -g`");
+			   "no samples with call stacks; record them with `tally record -g`");
 	else
 		tally_fail(error, result, -1, "not enough memory for the flame graph");
 	if (!result) {

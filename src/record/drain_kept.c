@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <tally/fd.h>
+#include <unistd.h>
 #include "base/fail.h"
 #include "base/table.h"
 #include "kernel/ring_parts.h"
@@ -76,21 +78,32 @@ static int write_bytes(struct tally_drain *drain, const struct tally_ring_bytes 
 	return result;
 }
 
+/* Memory for a copy of a ring, with its pages in place: so that a ring is paused only while it is
+ * copied.  NULL: none. */
+static uint8_t *memory_for(size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
 /* Samples of the time for which a ring is paused are lost, and files can be slow: a copy is written
  * where the ring goes on. */
 static int drain_ring(struct tally_drain *drain, struct tally_ring *ring, bool last,
 		      struct tally_error *error)
 {
+	size_t room = tally_ring_pages(ring) * (size_t)sysconf(_SC_PAGESIZE), total;
+	uint8_t *copy = last ? NULL : memory_for(room);
 	struct tally_ring_bytes bytes;
-	uint8_t *copy;
-	size_t total;
 	int result = tally_fd_pause_output(tally_ring_fd(ring), true);
 
-	if (result)
-		return tally_fail(error, result, -1, "an overwritten ring cannot be paused: %s",
-				  strerror(-result));
+	if (result) {
+		result = tally_fail(error, result, -1, "an overwritten ring cannot be paused: %s",
+				    strerror(-result));
+		goto out;
+	}
 	total = tally_ring_peek(ring, &bytes);
-	copy = last ? NULL : malloc(total + 1);
 	if (copy) {
 		ring_parts_copy(&bytes, 0, total, copy);
 		bytes = (struct tally_ring_bytes){.first = copy, .first_size = total};
@@ -102,7 +115,9 @@ static int drain_ring(struct tally_drain *drain, struct tally_ring *ring, bool l
 		tally_fd_pause_output(tally_ring_fd(ring), false);
 	if (copy)
 		result = write_bytes(drain, &bytes, total, error);
-	free(copy);
+out:
+	if (copy)
+		munmap(copy, room);
 	return result;
 }
 
