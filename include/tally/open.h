@@ -64,7 +64,8 @@ enum tally_relaxed {
  * it out of `may` when a person wrote a privilege modifier.  Returns the descriptor; *attr is then
  * what was opened, and *ret_given_up the bits that were given up.  On -errno both are untouched,
  * and the error explains what is still refused.  Open further events and CPUs by tally_open() with
- * the same *attr. */
+ * the same *attr.  Breakpoints that open and never fire, as in some virtual machines, are refused:
+ * -EOPNOTSUPP. */
 int tally_open_relaxed(struct tally_attr *attr, const struct tally_open_target *target,
 		       const struct tally_limits *limits, uint32_t may, uint32_t *ret_given_up,
 		       struct tally_error *error);

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include "abi/event_names.h"
 #include "doctor/checkup.h"
 #include "doctor/hypervisor.h"
+#include "kernel/breakpoints.h"
 
 #define GROUP_MOST 32
 
@@ -36,8 +38,8 @@ static void check_absent(struct tally_checkup *checkup, struct tally_finding *fi
 
 	finding->state = TALLY_FINDING_ABSENT;
 	finding->cost = "no cycles, instructions, branches or cache misses; clocks, faults, "
-			"switches, tracepoints "
-			"and breakpoints work, and `tally record` samples by the CPU clock";
+			"switches and tracepoints work, and `tally record` samples by the CPU "
+			"clock";
 	if (tally_hypervisor_find(checkup, &hypervisor)) {
 		finding->remedy = hypervisor.remedy;
 		tally_checkup_add(
@@ -207,6 +209,32 @@ static void check_user_reads(struct tally_checkup *checkup)
 	tally_checkup_add(checkup, &finding, "reading counters from user space is off");
 }
 
+static void check_breakpoints(struct tally_checkup *checkup)
+{
+	static uint64_t watched;
+	struct tally_finding finding = {.id = "breakpoints", .group = TALLY_FINDING_HARDWARE};
+	const struct tally_attr attr = {.type = PERF_TYPE_BREAKPOINT,
+					.bp_type = HW_BREAKPOINT_W,
+					.bp_addr = (uintptr_t)&watched,
+					.bp_len = HW_BREAKPOINT_LEN_8,
+					.exclude_kernel = 1,
+					.exclude_hv = 1};
+
+	if (tally_checkup_try(checkup, &attr))
+		return;
+	if (!tally_breakpoints_fire()) {
+		finding.state = TALLY_FINDING_ABSENT;
+		finding.cost = "reads and writes of an address (mem:) cannot be counted or "
+			       "sampled; perf counts 0 of them";
+		finding.remedy = "`tally probe` counts calls of functions; for data, another "
+				 "machine";
+	}
+	tally_checkup_add(checkup, &finding,
+			  finding.state ? "breakpoints open, but never fire: the hypervisor does "
+					  "not deliver them"
+					: "breakpoints (mem:ADDRESS)");
+}
+
 /* The names of all PMUs: software ones are always there. */
 static void check_devices(struct tally_checkup *checkup)
 {
@@ -251,6 +279,8 @@ void tally_check_hardware(struct tally_checkup *checkup)
 		check_branches(checkup);
 		check_user_reads(checkup);
 	}
+	if (checkup->live)
+		check_breakpoints(checkup);
 	check_traces(checkup);
 	check_devices(checkup);
 }

@@ -9,6 +9,7 @@
 #include <linux/perf_event.h>
 #include <unistd.h>
 #include <tally/abi.h>
+#include "kernel/breakpoints.h"
 #include "kernel/refused_fields.h"
 
 /* Newer than the headers of Debian 12; values from include/uapi/linux/perf_event.h. */
@@ -238,6 +239,10 @@ int tally_open_relaxed(struct tally_attr *attr, const struct tally_open_target *
 	if (!limits) {
 		tally_limits_read(NULL, &own);
 		attempt.limits = &own;
+	}
+	if (attr->type == PERF_TYPE_BREAKPOINT && !tally_breakpoints_fire()) {
+		tally_open_explain(EOPNOTSUPP, attr, target, attempt.limits, error);
+		return -EOPNOTSUPP;
 	}
 	result = try(&attempt, 0, attempt.precise);
 	if (is_of_rights(result))

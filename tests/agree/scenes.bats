@@ -42,7 +42,7 @@ for _ in range(150): u.urlopen("http://127.0.0.1:%s/" % sys.argv[1]).read()' "$p
 	need_root
 	need_tracefs
 	need_perf
-	"$TALLY" record -e sched:sched_switch -e cpu-clock -g -a -o s.data -- bash -c 'for i in $(seq 200); do sleep 0.001; done' 2>s.err
+	"$TALLY" record -F 1000 -e sched:sched_switch -e cpu-clock -g -a -o s.data -- bash -c 'for i in $(seq 200); do sleep 0.001; done' 2>s.err
 	perf_reads s.data
 	all_named s.data
 	perf script -F event,trace -i s.data 2>/dev/null | grep -q 'sched_switch: prev_comm=bash'

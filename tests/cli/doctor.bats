@@ -176,6 +176,28 @@ END
 	fi
 }
 
+@test "breakpoints that open and never fire are not counted as 0" {
+	cat >hit.c <<'END'
+volatile int hit;
+int main(void) { for (int i = 0; i < 50; i++) hit = i; return 0; }
+END
+	gcc -no-pie -o hit hit.c || skip "no compiler: no address of a program is known"
+	event="mem:0x$(nm hit | awk '$3 == "hit" {print $1}')/4:w:u"
+	# The kernel's own count, without the library's words
+	count=$(perf stat -x , -e "$event" ./hit 2>&1 | cut -d , -f 1)
+	[[ "$count" = 50 || "$count" = 0 ]] || skip "perf is not installed, or no breakpoints here"
+	run -0 ./tally doctor --json
+	if [ "$count" = 50 ]; then
+		[ "$(finding breakpoints state)" = good ]
+		[ "$(./tally stat -x , -e "$event" ./hit 2>&1 | cut -d , -f 1)" = 50 ]
+	else
+		[ "$(finding breakpoints state)" = absent ]
+		[ "$(./tally stat -x , -e "$event" ./hit 2>&1 | cut -d , -f 1)" = '<not supported>' ]
+		run -125 ./tally record -e "$event" ./hit
+		[[ $output == *"never fire"* ]]
+	fi
+}
+
 @test "tracefs not mounted, and mounted for root only" {
 	need_root
 	run -0 unshare --mount sh -c 'umount -l /sys/kernel/tracing /sys/kernel/debug/tracing /sys/kernel/debug 2>/dev/null

@@ -20,7 +20,7 @@ setup() {
 prints_the_same() { # words...
 	local words
 	for words; do
-		grep -A 2 -F ": $words" verdicts >these
+		awk -v words=": $words" '!/^\t/ {chosen = index($0, words)} chosen' verdicts >these
 		if grep -A 2 '^other' these; then
 			head -n 50 "$(sed -n 's/^\t\([0-9]*\) has no line.*/\1/p' these | head -n 1)"
 			return 1

@@ -28,7 +28,8 @@ ORDINARY_USER = "setpriv --reuid 65534 --regid 65534 --clear-groups "
 NEEDS = {
     "tally annotate": ("[ $LINES_OF_PYTHON ]", "needs a python3 with debug information"),
     "tally profile": ("[ $LINES_OF_PYTHON ]", "needs a python3 with debug information"),
-    "tally doctor": (f"[ $(id -u) != 0 ] || {ORDINARY_USER} tally version", "needs a folder that other users can read"),
+    "tally doctor": (f"tally doctor | grep -q 'no PMU: KVM' && {{ [ $(id -u) != 0 ] || {ORDINARY_USER} tally version; }}",
+                     "needs a virtual machine of KVM, and a folder that other users can read"),
 }
 
 # What these lines say goes on in the next one, which README's width needs.

@@ -5,7 +5,6 @@
 
 #include "kernel_test.h"
 
-#include <linux/hw_breakpoint.h>
 #include <sys/syscall.h>
 #include <tally/open.h>
 #include <tally/fd.h>
@@ -78,6 +77,15 @@ static inline void cause_tracepoint(unsigned times)
 
 static volatile uint64_t kind_watched;
 
+static inline bool kinds_fire(void)
+{
+	static int known = -1;
+
+	if (known < 0)
+		known = breakpoints_fire();
+	return known;
+}
+
 static inline int kind_breakpoint(struct tally_attr *ret)
 {
 	*ret = (struct tally_attr){.type = PERF_TYPE_BREAKPOINT,
@@ -86,7 +94,7 @@ static inline int kind_breakpoint(struct tally_attr *ret)
 				   .bp_len = HW_BREAKPOINT_LEN_8,
 				   .exclude_kernel = 1,
 				   .exclude_hv = 1};
-	return 0;
+	return kinds_fire() ? 0 : -ENOENT;
 }
 
 static inline void cause_breakpoint(unsigned times)
