@@ -592,14 +592,11 @@ def strips_in_view(bench: Bench):
     # Of each row whether its part of a drawing has anything.
     drawn = """(() => { const copy = document.createElement('canvas').getContext('2d', { willReadFrequently: true }); return [...document.querySelectorAll('.strip')].map((row) => {
         const one = row.parentNode.querySelector('canvas'), top = row.offsetTop; copy.clearRect(0, 0, 300, 26); copy.drawImage(one, 0, top, 300, 26, 0, 0, 300, 26); return one.width > 1 && copy.getImageData(0, 0, 300, 26).data.some(Boolean); }); })()"""
-    some = tab.run(drawn)
-    true(all(some[:12]) and not any(some[45:]), f"what is in view: {some}")
+    tab.wait(f"(rows => rows.slice(0, 12).every(Boolean) && !rows.slice(45).some(Boolean))({drawn})")
     tab.run("scrollTo(0, document.documentElement.scrollHeight)")
     tab.wait(f"{drawn}.slice(-8).every(Boolean)")
     tab.run("tally.page.store.set({ event: '1' })")
-    tab.next_frame()
-    some = tab.run(drawn)
-    true(all(some[-8:]) and not any(some[:12]), f"what is in view behind a change: {some}")
+    tab.wait(f"(rows => rows.slice(-8).every(Boolean) && !rows.slice(0, 12).some(Boolean))({drawn})")
     tab.run("scrollTo(0, 0)")
     tab.wait(f"{drawn}.slice(0, 12).every(Boolean)")
     tab.run("tally.page.store.set({ event: '0' })")
