@@ -27,6 +27,7 @@
 
 #define NAME            "annotate"
 #define FUNCTIONS_USUAL 3
+#define ELSEWHERE_LEAST 10 /* a tenth of the samples is worth a line */
 
 enum together { NOTHING_TOGETHER, GROUPS_TOGETHER, ALL_TOGETHER };
 
@@ -174,6 +175,32 @@ static int show_types(const struct annotate *annotate, const struct tally_data_p
 	return error.text[0] ? cli_say_error(NAME, &error) : CLI_FAILED;
 }
 
+/* Whether samples were chosen, so that not all are expected in a listing. */
+static bool chooses(const struct annotate *annotate)
+{
+	return annotate->filter.symbols.count || annotate->filter.dsos.count ||
+	       annotate->choice.text || annotate->time || annotate->cpus;
+}
+
+/* A listing of a function with few samples, where most are in code without symbols, would be read
+ * as the answer. */
+static void say_elsewhere(const struct tally_annotation *annotation,
+			  const struct tally_session *session)
+{
+	uint64_t all = tally_session_counts(session)->samples, known = 0;
+	size_t events = tally_data_event_count(tally_session_data(session));
+	struct tally_annotated_function function = {.size = sizeof(function)};
+
+	for (size_t i = 0; !tally_annotation_function(annotation, i, &function); i++)
+		for (size_t event = 0; event < events; event++)
+			known += function.samples[event];
+	if (all && known < all - all / ELSEWHERE_LEAST)
+		cli_say(NAME,
+			"%.1f %% of the samples are in no known function; `tally report -v` "
+			"says why",
+			100.0 * (double)(all - known) / (double)all);
+}
+
 /* When no function is left to list. */
 static int say_nothing(const struct annotate *annotate, struct tally_session *session)
 {
@@ -181,9 +208,9 @@ static int say_nothing(const struct annotate *annotate, struct tally_session *se
 
 	if (!samples)
 		cli_say(NAME, "the recording has no samples");
-	else if (annotate->filter.symbols.count || annotate->filter.dsos.count ||
-		 annotate->choice.text)
-		cli_unmatched_say(NAME, session, samples, &annotate->filter, &annotate->choice);
+	else if (chooses(annotate))
+		cli_unmatched_say(NAME, session, samples, &annotate->filter, &annotate->choice,
+				  "all filters and are in a known function");
 	else
 		cli_say(NAME, "no sample is in a known function; `tally report -v` says why");
 	return CLI_FAILED;
@@ -260,6 +287,8 @@ static int show_session(struct annotate *annotate, struct tally_session *session
 			status = show(annotate, annotation);
 		if (!tally_annotation_function_count(annotation))
 			status = say_nothing(annotate, session);
+		else if (!chooses(annotate) && !annotate->quiet && !annotate->json)
+			say_elsewhere(annotation, session);
 		(void)tally_report_left_out(session, stderr);
 		status = status ? status : damage;
 	}

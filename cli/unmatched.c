@@ -63,7 +63,8 @@ static void look_at_all(struct unmatched *unmatched, enum tally_name_kind kind,
 }
 
 void cli_unmatched_say(const char *command, struct tally_session *session, uint64_t samples,
-		       const struct cli_filter *filter, const struct cli_choice *choice)
+		       const struct cli_filter *filter, const struct cli_choice *choice,
+		       const char *what)
 {
 	struct unmatched unmatched = {.command = command, .samples = samples};
 	struct tally_names *names;
@@ -82,7 +83,6 @@ void cli_unmatched_say(const char *command, struct tally_session *session, uint6
 	if (choice->choice)
 		tally_choice_each_name(choice->choice, look_at, &unmatched);
 	if (!unmatched.lines)
-		cli_say(command, "0 of %llu samples match all filters together",
-			(unsigned long long)samples);
+		cli_say(command, "0 of %llu samples match %s", (unsigned long long)samples, what);
 	tally_names_free(names);
 }

@@ -6,9 +6,10 @@
 #include "filter_expression.h"
 #include "filter_lists.h"
 
-/* "0 of 533 samples match", and for each unknown name the most similar ones that exist. Reads the
- * samples once more. */
+/* "0 of 533 samples match", and for each unknown name the most similar ones that exist; where all
+ * are known, `what` they do not match: "all filters together". Reads the samples once more. */
 void cli_unmatched_say(const char *command, struct tally_session *session, uint64_t samples,
-		       const struct cli_filter *filter, const struct cli_choice *choice);
+		       const struct cli_filter *filter, const struct cli_choice *choice,
+		       const char *what);
 
 #endif
