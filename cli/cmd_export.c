@@ -176,7 +176,8 @@ static int write_samples(struct export *export, struct tally_session *session)
 	}
 	samples = tally_session_counts(session)->samples;
 	if (!made.samples && samples)
-		cli_unmatched_say(NAME, session, samples, &export->filter, &export->choice, "all filters together");
+		cli_unmatched_say(NAME, session, samples, &export->filter, &export->choice,
+				  "all filters together");
 	if (made.lost)
 		cli_say(NAME,
 			"the kernel lost %llu sample%s, for which the format has no place: they "

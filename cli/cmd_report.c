@@ -206,7 +206,8 @@ static void say_unmatched(const struct report *report, struct tally_session *ses
 		if (event.samples)
 			return;
 	if (samples && !report->blocks)
-		cli_unmatched_say("report", session, samples, &report->filter, &report->choice, "all filters together");
+		cli_unmatched_say("report", session, samples, &report->filter, &report->choice,
+				  "all filters together");
 }
 
 /* With --branch-history branches make chains, too. */

@@ -162,7 +162,8 @@ static void say_unmatched(const struct script *script, struct tally_session *ses
 	    (filter->comms.count || filter->dsos.count || filter->symbols.count ||
 	     filter->pids.count || filter->tids.count || script->time || script->cpus ||
 	     script->choice.choice))
-		cli_unmatched_say("script", session, samples, filter, &script->choice, "all filters together");
+		cli_unmatched_say("script", session, samples, filter, &script->choice,
+				  "all filters together");
 }
 
 static int show(struct script *script, struct tally_session *session,
