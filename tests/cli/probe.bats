@@ -74,7 +74,7 @@ samples() { # EVENT [PROGRAM]: how many of it a run makes
 	[ "$(samples uretprobe:./prog:inner)" = 10 ]
 	[ "$(samples uprobe:./prog:inner%return)" = 10 ]
 	[ "$(samples "uprobe:./prog:0x$(nm prog | awk '$3 == "work" {print $1}')")" = 30 ]
-	[ "$(samples "uprobe:./prog:work/period=10/")" = 3 ]
+	[[ "$(samples "uprobe:./prog:work/period=10/")" = [23] ]] # each CPU that it runs on counts for itself
 	[ "$(samples "{uprobe:./prog:work,uprobe:./prog:inner}")" = 40 ]
 }
 
