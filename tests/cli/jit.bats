@@ -176,8 +176,9 @@ chains_of() { # recording, name of the innermost function
 @test "15.1: while it is recorded, stacks lead through Python's trampolines, of a process that has ended, too" {
 	case $(uname -m) in x86_64) ;; *) skip "the program has trampolines of x86-64 alone" ;; esac
 	cd "$BATS_FILE_TMPDIR"
-	"$TALLY" record -N -q -F 1000 -e cpu-clock:u -g -o arena.data "$COMPILED" arena >pid
-	"$TALLY" info --json arena.data | python3 -c 'import json, sys; s = json.load(sys.stdin)["stacks"]; print(s["count"], s["whole"]); sys.exit(s["count"] - s["whole"] > 3 + s["count"] // 50)'
+	# The search for leaks, where it is built with it, has a stack of its own.
+	"$TALLY" record -N -q -F 1000 -e cpu-clock:u -g -o arena.data env ASAN_OPTIONS=detect_leaks=0 "$COMPILED" arena >pid
+	[ "$("$TALLY" info --json arena.data | python3 -c 'import json, sys; s = json.load(sys.stdin)["stacks"]; print(s["count"] - s["whole"])')" -le 3 ]
 	chains_of arena.data evaluate >chains
 	[ "$(wc -l <chains)" -gt 50 ]
 	run -1 grep -vE '^ evaluate py::inner:/srv/app.py evaluate py::outer:/srv/app.py run_arena (main )?.*_start$' chains
