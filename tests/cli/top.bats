@@ -21,14 +21,15 @@ teardown() {
 	[ -z "${WORK:-}" ] || kill "$WORK" 2>/dev/null || true
 }
 
-# A terminal of 24 rows and 80 columns for a command; keys come from a file, one each third of a second.
+# A terminal of 24 rows and 80 columns for a command; keys are typed one each third of a second, once the screen,
+# which the caller writes to the file `seen`, has a row.
 screen() { # keys, command
-	local keys=$1
+	local keys=$1 turns=0
 	shift
 	command -v script >/dev/null ||
 		skip "script(1) is not installed: there is no terminal; the first test looks at tables"
 	{
-		sleep 1
+		until grep -qs large seen || [ $((turns += 1)) -gt 100 ]; do sleep 0.1; done
 		while IFS= read -r key; do
 			printf '%b' "$key"
 			sleep 0.3
