@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
-#include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <stdio.h>
@@ -211,28 +210,25 @@ static void check_user_reads(struct tally_checkup *checkup)
 
 static void check_breakpoints(struct tally_checkup *checkup)
 {
-	static uint64_t watched;
 	struct tally_finding finding = {.id = "breakpoints", .group = TALLY_FINDING_HARDWARE};
-	const struct tally_attr attr = {.type = PERF_TYPE_BREAKPOINT,
-					.bp_type = HW_BREAKPOINT_W,
-					.bp_addr = (uintptr_t)&watched,
-					.bp_len = HW_BREAKPOINT_LEN_8,
-					.exclude_kernel = 1,
-					.exclude_hv = 1};
 
-	if (tally_checkup_try(checkup, &attr))
-		return;
-	if (!tally_breakpoints_fire()) {
+	switch (checkup->refused ? TALLY_BREAKPOINTS_UNKNOWN : tally_breakpoints()) {
+	case TALLY_BREAKPOINTS_FIRE:
+		tally_checkup_add(checkup, &finding, "breakpoints (mem:ADDRESS)");
+		break;
+	case TALLY_BREAKPOINTS_SILENT:
 		finding.state = TALLY_FINDING_ABSENT;
 		finding.cost = "reads and writes of an address (mem:) cannot be counted or "
 			       "sampled; perf counts 0 of them";
 		finding.remedy = "`tally probe` counts calls of functions; for data, another "
 				 "machine";
+		tally_checkup_add(checkup, &finding,
+				  "breakpoints open, but never fire: the hypervisor does not "
+				  "deliver them");
+		break;
+	case TALLY_BREAKPOINTS_UNKNOWN:
+		break;
 	}
-	tally_checkup_add(checkup, &finding,
-			  finding.state ? "breakpoints open, but never fire: the hypervisor does "
-					  "not deliver them"
-					: "breakpoints (mem:ADDRESS)");
 }
 
 /* The names of all PMUs: software ones are always there. */

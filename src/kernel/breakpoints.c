@@ -3,15 +3,14 @@
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <tally/open.h>
 #include <unistd.h>
 
 static volatile uint64_t watched;
 
-enum { NOT_TRIED, FIRE, SILENT };
-
-static int try_one(void)
+static enum tally_breakpoints try_one(void)
 {
 	const struct tally_attr attr = {.type = PERF_TYPE_BREAKPOINT,
 					.bp_type = HW_BREAKPOINT_W,
@@ -25,21 +24,21 @@ static int try_one(void)
 	bool counted;
 
 	if (fd < 0)
-		return NOT_TRIED;
+		return TALLY_BREAKPOINTS_UNKNOWN;
 	watched = 1;
 	counted = read(fd, &count, sizeof(count)) != sizeof(count) || count;
 	close(fd);
-	return counted ? FIRE : SILENT;
+	return counted ? TALLY_BREAKPOINTS_FIRE : TALLY_BREAKPOINTS_SILENT;
 }
 
-bool tally_breakpoints_fire(void)
+enum tally_breakpoints tally_breakpoints(void)
 {
 	static atomic_int known;
 	int now = atomic_load_explicit(&known, memory_order_relaxed);
 
-	if (now == NOT_TRIED) {
-		now = try_one();
+	if (now == TALLY_BREAKPOINTS_UNKNOWN) {
+		now = (int)try_one();
 		atomic_store_explicit(&known, now, memory_order_relaxed);
 	}
-	return now != SILENT;
+	return (enum tally_breakpoints)now;
 }

@@ -3,10 +3,13 @@
 #ifndef TALLY_KERNEL_BREAKPOINTS_H
 #define TALLY_KERNEL_BREAKPOINTS_H
 
-#include <stdbool.h>
+enum tally_breakpoints {
+	TALLY_BREAKPOINTS_UNKNOWN, /* cannot be tried: no rights, or no register is free */
+	TALLY_BREAKPOINTS_FIRE,
+	TALLY_BREAKPOINTS_SILENT,
+};
 
-/* Watches a variable of its own once; true also where that cannot be tried (no rights, no register
- * free).  For any thread. */
-bool tally_breakpoints_fire(void);
+/* Watches a variable of its own, once.  For any thread. */
+enum tally_breakpoints tally_breakpoints(void);
 
 #endif

@@ -359,7 +359,8 @@ static void explain_not_supported(const struct refusal *refusal)
 		say(refusal,
 		    "attr.aux_start_paused is for events of an AUX area that can be paused "
 		    "(intel_pt, Linux 6.13): leave it out");
-	else if (attr->type == PERF_TYPE_BREAKPOINT && !tally_breakpoints_fire())
+	else if (attr->type == PERF_TYPE_BREAKPOINT &&
+		 tally_breakpoints() == TALLY_BREAKPOINTS_SILENT)
 		say(refusal, "breakpoints open on this machine, but never fire: its hypervisor "
 			     "does not deliver them; `tally probe` counts calls of functions");
 	else

@@ -240,7 +240,7 @@ int tally_open_relaxed(struct tally_attr *attr, const struct tally_open_target *
 		tally_limits_read(NULL, &own);
 		attempt.limits = &own;
 	}
-	if (attr->type == PERF_TYPE_BREAKPOINT && !tally_breakpoints_fire()) {
+	if (attr->type == PERF_TYPE_BREAKPOINT && tally_breakpoints() == TALLY_BREAKPOINTS_SILENT) {
 		tally_open_explain(EOPNOTSUPP, attr, target, attempt.limits, error);
 		return -EOPNOTSUPP;
 	}
