@@ -212,7 +212,7 @@ static void check_breakpoints(struct tally_checkup *checkup)
 {
 	struct tally_finding finding = {.id = "breakpoints", .group = TALLY_FINDING_HARDWARE};
 
-	switch (checkup->refused ? TALLY_BREAKPOINTS_UNKNOWN : tally_breakpoints()) {
+	switch (tally_breakpoints()) {
 	case TALLY_BREAKPOINTS_FIRE:
 		tally_checkup_add(checkup, &finding, "breakpoints (mem:ADDRESS)");
 		break;
@@ -275,7 +275,7 @@ void tally_check_hardware(struct tally_checkup *checkup)
 		check_branches(checkup);
 		check_user_reads(checkup);
 	}
-	if (checkup->live)
+	if (checkup->live && !checkup->refused)
 		check_breakpoints(checkup);
 	check_traces(checkup);
 	check_devices(checkup);

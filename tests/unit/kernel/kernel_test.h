@@ -63,18 +63,23 @@ static inline bool breakpoints_fire(void)
 					.exclude_kernel = 1,
 					.exclude_hv = 1};
 	const struct tally_open_target target = this_thread();
-	int fd = tally_open(&attr, &target, NULL, NULL);
+	static int known = -1;
 	uint64_t count = 1; /* not known: the test finds out why */
+	int fd;
 
+	if (known >= 0)
+		return known;
+	fd = tally_open(&attr, &target, NULL, NULL);
 	if (fd < 0)
 		return true;
 	watched = 1;
 	assert_int_equal(read(fd, &count, sizeof(count)), sizeof(count));
 	close(fd);
-	if (!count)
+	known = count != 0;
+	if (!known)
 		print_message("breakpoints are left out: they open on this machine, and never "
 			      "fire\n");
-	return count;
+	return known;
 }
 
 /* Pages that fault once each when touched: one sample of page-faults with period 1. */

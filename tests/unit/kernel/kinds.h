@@ -77,15 +77,6 @@ static inline void cause_tracepoint(unsigned times)
 
 static volatile uint64_t kind_watched;
 
-static inline bool kinds_fire(void)
-{
-	static int known = -1;
-
-	if (known < 0)
-		known = breakpoints_fire();
-	return known;
-}
-
 static inline int kind_breakpoint(struct tally_attr *ret)
 {
 	*ret = (struct tally_attr){.type = PERF_TYPE_BREAKPOINT,
@@ -94,7 +85,7 @@ static inline int kind_breakpoint(struct tally_attr *ret)
 				   .bp_len = HW_BREAKPOINT_LEN_8,
 				   .exclude_kernel = 1,
 				   .exclude_hv = 1};
-	return kinds_fire() ? 0 : -ENOENT;
+	return breakpoints_fire() ? 0 : -ENOENT;
 }
 
 static inline void cause_breakpoint(unsigned times)
