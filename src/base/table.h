@@ -28,14 +28,16 @@ static inline void table_huge(void *block, size_t bytes)
 		(void)madvise((void *)start, (uintptr_t)block + bytes - start, MADV_HUGEPAGE);
 }
 
+/* Changes the length of a block, NULL for none, in bytes; NULL: out of memory, and the old one is
+ * unchanged.  For free(). */
+void *tally_block_resize(void *block, size_t bytes);
+
 /* `count` elements, which are still to be written; NULL: out of memory.  For free(). */
 static inline void *array_new(size_t count, size_t size)
 {
-	void *array = reallocarray(NULL, count, size);
+	size_t bytes;
 
-	if (array)
-		table_huge(array, count * size);
-	return array;
+	return __builtin_mul_overflow(count, size, &bytes) ? NULL : tally_block_resize(NULL, bytes);
 }
 
 /* `count` zeroed elements; NULL: out of memory.  For free(). */
@@ -100,14 +102,14 @@ static inline uint32_t array_room(uint32_t room, uint32_t count, uint32_t least)
  * the array is unchanged. */
 static inline bool array_resize(void *array, size_t count, size_t size)
 {
-	void *old, *new;
+	size_t bytes;
+	void *old, *new = NULL;
 
 	memcpy(&old, array, sizeof(old));
-	new = reallocarray(old, count, size);
-	if (new) {
-		table_huge(new, count * size);
+	if (!__builtin_mul_overflow(count, size, &bytes))
+		new = tally_block_resize(old, bytes);
+	if (new)
 		memcpy(array, &new, sizeof(new));
-	}
 	return new != NULL;
 }
 

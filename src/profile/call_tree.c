@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/param.h>
 #include "base/pool.h"
 #include "base/table.h"
 #include "resolve/stacks.h"
@@ -19,7 +20,8 @@ struct raw_node {
 #define UNSHOWN    (1U << 31)
 #define NODES_MOST (UINT32_MAX >> 2)
 /* Sums lead all over the memory: what is soon read was fetched before. */
-#define AHEAD 12U
+#define AHEAD     12U
+#define RUN_TRIED 8U
 /* Nodes that a thread puts in their places at a time. */
 #define SHARE 65536U
 
@@ -89,16 +91,27 @@ static uint32_t stack_node(struct making *making, uint32_t context, uint32_t num
 	return node;
 }
 
+static void fetch_stack(const struct making *making, uint32_t stack)
+{
+	__builtin_prefetch(&making->known[stack], 1);
+	stacks_fetch(making->stacks, stack);
+}
+
+/* A stack and then, when it is there, the caller of its run of stacks: each is right behind its
+ * own. */
 static void fetch(const struct making *making, const struct tally_call_sums *sums,
 		  const uint32_t *order, uint32_t at)
 {
+	if (at + 2 * AHEAD < sums->count)
+		__builtin_prefetch(&sums->list[order[at + 2 * AHEAD]]);
 	if (at + AHEAD < sums->count)
-		__builtin_prefetch(&sums->list[order[at + AHEAD]]);
+		fetch_stack(making, sums->list[order[at + AHEAD]].stack);
 	if (at + AHEAD / 2 < sums->count) {
-		uint32_t stack = sums->list[order[at + AHEAD / 2]].stack;
+		uint32_t stack = sums->list[order[at + AHEAD / 2]].stack, caller = stack;
 
-		__builtin_prefetch(&making->known[stack], 1);
-		stacks_fetch(making->stacks, stack);
+		for (unsigned i = 0; i < RUN_TRIED && caller == stack - i; i++)
+			caller = stacks_caller(making->stacks, caller);
+		fetch_stack(making, caller);
 	}
 }
 
@@ -108,7 +121,8 @@ static int make_nodes(struct making *making, struct tally_call_sums *sums, const
 {
 	uint32_t context = 0, last = UINT32_MAX;
 
-	if (!make_room(making, 2))
+	/* Mostly one context has nearly all; what is not written takes no memory. */
+	if (!make_room(making, MIN(stacks_count(making->stacks), NODES_MOST / 2) + 2))
 		return -ENOMEM;
 	add(making, 0, 0);
 	for (uint32_t i = 0; i < sums->count; i++) {
@@ -164,11 +178,16 @@ static int place_nodes(struct making *making, unsigned threads)
 	if (!making->placed)
 		return -ENOMEM;
 	making->placed[count] = (struct tally_call_node){0};
-	for (uint32_t i = count - 1; i > 0; i--)
+	for (uint32_t i = count - 1; i > 0; i--) {
+		if (i > AHEAD)
+			__builtin_prefetch(&nodes[nodes[i - AHEAD].parent], 1);
 		nodes[nodes[i].parent].end += nodes[i].end;
+	}
 	for (uint32_t i = 1; i < count; i++) {
 		uint32_t size = nodes[i].end, *end = &nodes[nodes[i].parent].end;
 
+		if (i + AHEAD < count)
+			__builtin_prefetch(&nodes[nodes[i + AHEAD].parent], 1);
 		nodes[i].end = *end;
 		*end -= size;
 	}

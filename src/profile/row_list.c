@@ -21,14 +21,19 @@ void tally_rows_done(struct tally_rows *rows)
 	*rows = (struct tally_rows){0};
 }
 
-static int grow_list(struct tally_rows *rows)
+static int list_room(struct tally_rows *rows, uint64_t room)
 {
-	uint64_t room = rows->room ? (uint64_t)rows->room + rows->room / 4 : 256;
-
 	if (room > UINT32_MAX / 4 || !array_resize(&rows->list, room, sizeof(*rows->list)))
 		return -ENOMEM;
 	rows->room = (uint32_t)room;
 	return 0;
+}
+
+/* At first there is room for each place once, in one context; what is not written takes no memory.
+ */
+static int grow_list(struct tally_rows *rows)
+{
+	return list_room(rows, (uint64_t)rows->room + rows->room / 4 + 256);
 }
 
 /* The last row of a key: its context in the upper half, its number + 1; 0: none. */
@@ -103,7 +108,7 @@ static int assign_rows(const struct tally_rows_plan *plan, struct tally_call_tre
 	uint64_t *last = table_new((size_t)places->frame_count + 1, sizeof(*last));
 	struct tally_map known = {0};
 	uint32_t context = 0;
-	int result = last ? 0 : -ENOMEM;
+	int result = last ? list_room(rows, places->frame_count) : -ENOMEM;
 
 	for (uint32_t i = 1; !result && i < tree->count; i++) {
 		struct tally_call_node *node = &nodes[i];
@@ -158,7 +163,7 @@ static int assign_places(const struct tally_rows_plan *plan, const struct tally_
 {
 	uint64_t *last = table_new((size_t)places->frame_count + 1, sizeof(*last));
 	bool placed = plan->keys->symbol || plan->keys->image;
-	int result = last ? 0 : -ENOMEM;
+	int result = last ? list_room(rows, places->frame_count) : -ENOMEM;
 
 	for (uint32_t i = 0; i < sums->count && !result; i++) {
 		const struct tally_call_sum *sum = &sums->list[order[i]];

@@ -1,4 +1,4 @@
-/* Arena and buffer: alignment, growth, what a failed allocation leaves. */
+/* Arena, buffer and array: alignment, growth, what a failed allocation leaves. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/table.h"
 
 static void arena_pieces_are_aligned_zeroed_and_apart(void **state)
 {
@@ -124,6 +125,45 @@ static void buf_failure_stays_until_cleared(void **state)
 	tally_buf_done(&buf);
 }
 
+static bool has_numbers(const uint32_t *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (list[i] != (uint32_t)i)
+			return false;
+	return true;
+}
+
+/* Below and above the sizes from which blocks are large, and are no longer copied. */
+static void an_array_keeps_its_elements_when_its_length_changes(void **state)
+{
+	static const size_t counts[] = {1000, 800000, 1300000, 300000, 67500000, 68000000, 10};
+	uint32_t *list = NULL;
+	size_t known = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		assert_true(array_resize(&list, counts[i], sizeof(*list)));
+		known = known < counts[i] ? known : counts[i];
+		assert_true(has_numbers(list, known));
+		for (; known < counts[i] && known < 1300000; known++)
+			list[known] = (uint32_t)known;
+	}
+	assert_false(array_resize(&list, SIZE_MAX / 2, sizeof(*list)));
+	assert_true(has_numbers(list, 10));
+	free(list);
+}
+
+static void a_large_array_begins_where_a_huge_page_can(void **state)
+{
+	void *list = array_new(1000001, 4);
+
+	(void)state;
+	assert_non_null(list);
+	assert_int_equal((uintptr_t)list % TABLE_HUGE, 0);
+	free(list);
+	assert_null(array_new(SIZE_MAX / 2, 4));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -132,6 +172,8 @@ int main(void)
 	    cmocka_unit_test(arena_takes_large_pieces_and_refuses_absurd_ones),
 	    cmocka_unit_test(buf_holds_what_was_added),
 	    cmocka_unit_test(buf_failure_stays_until_cleared),
+	    cmocka_unit_test(an_array_keeps_its_elements_when_its_length_changes),
+	    cmocka_unit_test(a_large_array_begins_where_a_huge_page_can),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
