@@ -1,44 +1,48 @@
 #include "base/table.h"
 
 #include <malloc.h>
+#include <sys/mman.h>
 
-/* Blocks from so many bytes on stay with realloc(): their copy would need the room twice. */
-#define COPIED_MOST ((size_t)256 << 20)
-
-/* A large block begins where a huge page can.  It is copied when it grows: realloc() would move its
- * pages to another place, with small pages for huge ones. */
-static void *large_block(void *old, size_t bytes)
+/* Copies what a block has, and gives the memory of what is copied back at once, so that the room is
+ * not needed twice. */
+static void move_out(uint8_t *from, uint8_t *to)
 {
-	void *block;
+	size_t bytes = malloc_usable_size(from), part;
 
-	if (posix_memalign(&block, TABLE_HUGE, bytes))
-		return NULL;
-	table_huge(block, bytes);
-	if (old)
-		memcpy(block, old, malloc_usable_size(old));
-	free(old);
-	return block;
+	for (size_t at = 0; at < bytes; at += part) {
+		part = bytes - at < TABLE_HUGE ? bytes - at : TABLE_HUGE;
+		memcpy(to + at, from + at, part);
+		if (part == TABLE_HUGE && !((uintptr_t)from % TABLE_HUGE))
+			(void)madvise(from + at, part, MADV_DONTNEED);
+	}
+	free(from);
 }
 
 void *tally_block_resize(void *block, size_t bytes)
 {
-	void *resized;
+	void *large;
 
-	if (bytes >= TABLE_HUGE && bytes < COPIED_MOST &&
-	    (!block || malloc_usable_size(block) < bytes))
-		return large_block(block, bytes);
-	resized = realloc(block, bytes);
-	if (resized)
-		table_huge(resized, bytes);
-	return resized;
+	if (bytes < TABLE_HUGE || (block && malloc_usable_size(block) >= bytes))
+		return realloc(block, bytes);
+	if (posix_memalign(&large, TABLE_HUGE, bytes))
+		return NULL;
+	(void)madvise(large, bytes, MADV_HUGEPAGE); /* failure does not matter */
+	if (block)
+		move_out(block, large);
+	return large;
 }
 
+/* What grows so is read in its order, for which small pages do. */
 bool tally_array_double(void *array, size_t *room, size_t least, size_t size)
 {
 	size_t more = *room ? *room * 2 : least;
+	void *old, *new;
 
-	if (!array_resize(array, more, size))
+	memcpy(&old, array, sizeof(old));
+	new = reallocarray(old, more, size);
+	if (!new)
 		return false;
+	memcpy(array, &new, sizeof(new));
 	*room = more;
 	return true;
 }

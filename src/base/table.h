@@ -10,26 +10,14 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include "base/bytes.h"
 
 #define TABLE_HUGE ((uintptr_t)2 << 20)
-#define TABLE_PAGE ((uintptr_t)4096) /* or a part of a page: then nothing is advised */
-
-/* Asks for huge pages where a new block can have some: a table is read at random places, and each
- * small page would be a miss of the processor's page table cache.  All pages of the block are
- * named: mremap(2), with which realloc() moves large blocks, fails where only a part has that
- * advice, and the block is copied then.  Failure does not matter. */
-static inline void table_huge(void *block, size_t bytes)
-{
-	uintptr_t start = (uintptr_t)block & ~(TABLE_PAGE - 1);
-
-	if (bytes >= TABLE_HUGE)
-		(void)madvise((void *)start, (uintptr_t)block + bytes - start, MADV_HUGEPAGE);
-}
 
 /* Changes the length of a block, NULL for none, in bytes; NULL: out of memory, and the old one is
- * unchanged.  For free(). */
+ * unchanged.  For free().  A table is read at random places, and each small page would be a miss of
+ * the processor's page table cache: a large block begins where a huge page can, and is copied when
+ * it grows, as realloc() would move its pages elsewhere, with small pages for huge ones. */
 void *tally_block_resize(void *block, size_t bytes);
 
 /* `count` elements, which are still to be written; NULL: out of memory.  For free(). */

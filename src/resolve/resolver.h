@@ -25,7 +25,7 @@ struct resolver_place {
 	uint32_t image, frame;
 };
 #define RESOLVER_PLACES      (1U << RESOLVER_PLACE_BITS)
-#define RESOLVER_PLACE_BITS  15
+#define RESOLVER_PLACE_BITS  14
 #define RESOLVER_PAIRS_LEAST (1U << 12)
 #define RESOLVER_PAIRS_MOST  (1U << 14)
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "base/table.h"
 
-#define FIRST_ROOM    256U
+#define FIRST_ROOM    64U
 #define NUMBERS_BLOCK 4096U
 /* A search that passes so many slots wants a larger table: it is about half full then. */
 #define PASSED_MOST 48U
@@ -142,16 +142,11 @@ static int grow(struct tally_stacks *stacks, uint64_t hash, struct stacks_table 
 	return table ? 0 : -ENOMEM;
 }
 
-static _Atomic uint64_t *new_chunk(void)
+/* Most recordings do not fill the first, whose pages are taken as they are needed. */
+static _Atomic uint64_t *new_chunk(uint32_t number)
 {
-	size_t bytes = STACKS_CHUNK * sizeof(uint64_t);
-	void *chunk = aligned_alloc(TABLE_HUGE, bytes);
-
-	if (chunk) {
-		table_huge(chunk, bytes);
-		memset(chunk, 0, bytes);
-	}
-	return chunk;
+	return number ? table_new(STACKS_CHUNK, sizeof(uint64_t))
+		      : calloc(STACKS_CHUNK, sizeof(uint64_t));
 }
 
 /* Makes the places of nodes; false: out of memory. */
@@ -163,7 +158,7 @@ static bool make_places(struct tally_stacks *stacks, uint32_t first, uint32_t co
 
 		if (atomic_load_explicit(&stacks->chunks[i], memory_order_acquire))
 			continue;
-		chunk = new_chunk();
+		chunk = new_chunk(i);
 		if (!chunk)
 			return false;
 		/* Another thread may have been first. */

@@ -14,8 +14,9 @@ struct row_seen {
 	uint64_t hash; /* 0: nothing yet */
 	uint32_t stack, frame;
 };
-#define SEEN_LEAST (1u << 14)
-#define SEEN_MOST  (1u << 20)
+#define SEEN_LEAST  (1u << 14)
+#define SEEN_MOST   (1u << 20)
+#define SEEN_MISSES 3 /* of each slot, before there are more */
 
 /* Places that were looked up lately, of addresses under their eras. */
 struct row_place {
@@ -190,7 +191,7 @@ static void grow_seen(struct row_maker *maker)
 {
 	struct row_seen *seen;
 
-	if (maker->seen_room >= SEEN_MOST || ++maker->seen_misses < maker->seen_room)
+	if (maker->seen_room >= SEEN_MOST || ++maker->seen_misses < SEEN_MISSES * maker->seen_room)
 		return;
 	maker->seen_misses = 0;
 	seen = table_new((size_t)maker->seen_room * 4, sizeof(*seen));
