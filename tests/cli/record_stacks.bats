@@ -227,7 +227,8 @@ END
 		[ ! -s "$file.err" ]
 		[ "$(grep -c ' main$' "$file.txt")" -gt 50 ]
 		"$TALLY" script -i "$file.data" -F ip,sym >ours.txt
-		cmp "$file.txt" ours.txt
+		# Entries of a PLT have wrong names in perf, or none (doc/COMPATIBILITY.md).
+		cmp <(sed 's/[^ ]*@plt$/@plt/' "$file.txt") <(sed 's/[^ ]*@plt$/@plt/' ours.txt)
 	done
 }
 
