@@ -21,7 +21,7 @@ struct raw_node {
 #define NODES_MOST (UINT32_MAX >> 2)
 /* Sums lead all over the memory: what is soon read was fetched before. */
 #define AHEAD     12U
-#define RUN_TRIED 8U
+#define RUN_TRIED 8U /* stacks of a run that are looked at for its caller */
 /* Nodes that a thread puts in their places at a time. */
 #define SHARE 65536U
 
@@ -97,8 +97,8 @@ static void fetch_stack(const struct making *making, uint32_t stack)
 	stacks_fetch(making->stacks, stack);
 }
 
-/* A stack and then, when it is there, the caller of its run of stacks: each is right behind its
- * own. */
+/* Fetches a stack and, once that is there, the one that its run begins below: in a run each stack
+ * is right behind its caller (resolve/stacks.h). */
 static void fetch(const struct making *making, const struct tally_call_sums *sums,
 		  const uint32_t *order, uint32_t at)
 {

@@ -21,6 +21,7 @@ void tally_rows_done(struct tally_rows *rows)
 	*rows = (struct tally_rows){0};
 }
 
+/* At first there is room for each place once; what is not written takes no memory. */
 static int list_room(struct tally_rows *rows, uint64_t room)
 {
 	if (room > UINT32_MAX / 4 || !array_resize(&rows->list, room, sizeof(*rows->list)))
@@ -29,8 +30,6 @@ static int list_room(struct tally_rows *rows, uint64_t room)
 	return 0;
 }
 
-/* At first there is room for each place once, in one context; what is not written takes no memory.
- */
 static int grow_list(struct tally_rows *rows)
 {
 	return list_room(rows, (uint64_t)rows->room + rows->room / 4 + 256);
