@@ -32,7 +32,7 @@ same() { # file, options
 sampled() { # bytes of stack, program
 	local bytes=$1
 	shift
-	perf record -q -F 2000 -e cpu-clock --call-graph "dwarf,$bytes" -o dwarf.data -- "$@" >/dev/null 2>&1 ||
+	perf record -q -F 2000 -e cpu-clock ${delay:+-D "$delay"} --call-graph "dwarf,$bytes" -o dwarf.data -- "$@" >/dev/null 2>&1 ||
 		skip "perf cannot record stacks here"
 }
 
@@ -80,8 +80,10 @@ int main() {
 		work(300000);
 	} }'
 
+# It sleeps until it is sampled: perf may print an inlined function of the loader in two rows.
 inlining='
 #include <stdlib.h>
+#include <unistd.h>
 volatile unsigned long sink;
 static inline __attribute__((always_inline)) unsigned long mix(unsigned long s, unsigned long i) {
 	return s + (i * i ^ s >> 3);
@@ -104,6 +106,7 @@ __attribute__((noinline)) unsigned long other(unsigned long n) { return once(n) 
 static int compare(const void *a, const void *b) { sink += leaf(20); return *(const int *)a - *(const int *)b; }
 int main(void) {
 	int all[1000];
+	usleep(1000000);
 	for (int k = 0; k < 100; k++) {
 		middle(20000);
 		other(10000);
@@ -129,7 +132,7 @@ int main(void) {
 @test "report: rows and trees have the functions that were inlined" {
 	command -v addr2line >/dev/null || skip "perf asks addr2line"
 	compiled -x c -O2 -g -fomit-frame-pointer <<<"$inlining"
-	sampled 16384 ./program
+	delay=300 sampled 16384 ./program
 	same_report dwarf.data --children -g none
 	grep -q 'once(inlined)$' tally.txt
 	grep -q '\[\.\]mix(inlined)$' tally.txt
