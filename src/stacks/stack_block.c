@@ -151,30 +151,13 @@ static size_t shorten(const struct tally_record *record, const struct copy *copy
 	return size;
 }
 
-/* Room for so many bytes more.  Blocks of many megabytes come and go with the load: in huge pages,
- * as thousands of page faults take longer than the copy. */
-static int samples_room(struct tally_buf *samples, size_t more)
-{
-	size_t room = samples->room * 2;
-	uint8_t *data;
-
-	if (room < TABLE_HUGE || more < samples->room - samples->size)
-		return tally_buf_reserve(samples, more);
-	data = tally_block_resize(samples->data, room);
-	if (!data)
-		return samples->failed = -ENOMEM;
-	samples->data = data;
-	samples->room = room;
-	return 0;
-}
-
 static int add_record(struct tally_stack_block *block, const struct tally_stack_events *events,
 		      const struct tally_record *record, struct tally_stack_copies *copies)
 {
 	struct copy copy;
 	uint64_t keep;
 
-	if (begin_record(block) || samples_room(&block->samples, record->size))
+	if (begin_record(block) || tally_buf_reserve(&block->samples, record->size))
 		return -ENOMEM;
 	if (!find_copy(events, record, &copy)) {
 		tally_buf_add(&block->samples, record->bytes, record->size);
