@@ -3,16 +3,16 @@
 #include <malloc.h>
 #include <sys/mman.h>
 
-/* Copies what a block has, and gives the memory of what is copied back at once, so that the room is
- * not needed twice. */
-static void move_out(uint8_t *from, uint8_t *to)
+/* Copies a block, and gives the memory of what is copied back at once, so that the room is not
+ * needed twice. */
+static void move_out(uint8_t *from, size_t bytes, uint8_t *to)
 {
-	size_t bytes = malloc_usable_size(from), part;
+	size_t part;
 
 	for (size_t at = 0; at < bytes; at += part) {
 		part = bytes - at < TABLE_HUGE ? bytes - at : TABLE_HUGE;
 		memcpy(to + at, from + at, part);
-		if (part == TABLE_HUGE && !((uintptr_t)from % TABLE_HUGE))
+		if (part == TABLE_HUGE) /* refused where no page begins, which does not matter */
 			(void)madvise(from + at, part, MADV_DONTNEED);
 	}
 	free(from);
@@ -20,15 +20,15 @@ static void move_out(uint8_t *from, uint8_t *to)
 
 void *tally_block_resize(void *block, size_t bytes)
 {
+	size_t known = malloc_usable_size(block);
 	void *large;
 
-	if (bytes < TABLE_HUGE || (block && malloc_usable_size(block) >= bytes))
+	if (bytes < TABLE_HUGE || known >= bytes)
 		return realloc(block, bytes);
 	if (posix_memalign(&large, TABLE_HUGE, bytes))
 		return NULL;
 	(void)madvise(large, bytes, MADV_HUGEPAGE); /* failure does not matter */
-	if (block)
-		move_out(block, large);
+	move_out(block, known, large);
 	return large;
 }
 
@@ -36,13 +36,9 @@ void *tally_block_resize(void *block, size_t bytes)
 bool tally_array_double(void *array, size_t *room, size_t least, size_t size)
 {
 	size_t more = *room ? *room * 2 : least;
-	void *old, *new;
 
-	memcpy(&old, array, sizeof(old));
-	new = reallocarray(old, more, size);
-	if (!new)
+	if (!array_becomes(array, reallocarray(array_block(array), more, size)))
 		return false;
-	memcpy(array, &new, sizeof(new));
 	*room = more;
 	return true;
 }

@@ -86,19 +86,31 @@ static inline uint32_t array_room(uint32_t room, uint32_t count, uint32_t least)
 	return room;
 }
 
+/* The block that the pointer at `array`, of any type, points to. */
+static inline void *array_block(const void *array)
+{
+	void *block;
+
+	memcpy(&block, array, sizeof(block));
+	return block;
+}
+
+/* Puts a block there, unless it is NULL; whether it was put. */
+static inline bool array_becomes(void *array, void *block)
+{
+	if (block)
+		memcpy(array, &block, sizeof(block));
+	return block != NULL;
+}
+
 /* Changes the length of the array that the pointer at `array` points to; false: out of memory, and
  * the array is unchanged. */
 static inline bool array_resize(void *array, size_t count, size_t size)
 {
 	size_t bytes;
-	void *old, *new = NULL;
 
-	memcpy(&old, array, sizeof(old));
-	if (!__builtin_mul_overflow(count, size, &bytes))
-		new = tally_block_resize(old, bytes);
-	if (new)
-		memcpy(array, &new, sizeof(new));
-	return new != NULL;
+	return !__builtin_mul_overflow(count, size, &bytes) &&
+	       array_becomes(array, tally_block_resize(array_block(array), bytes));
 }
 
 /* array_next() where there is none. */
@@ -123,7 +135,7 @@ static inline bool array_reach(void *array, uint32_t *room, uint32_t index, uint
 		return true;
 	if (!array_resize(array, more, size))
 		return false;
-	memcpy(&bytes, array, sizeof(bytes));
+	bytes = array_block(array);
 	memset(bytes + *room * size, 0, (more - *room) * size);
 	*room = more;
 	return true;

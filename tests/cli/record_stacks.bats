@@ -227,8 +227,9 @@ END
 		[ ! -s "$file.err" ]
 		[ "$(grep -c ' main$' "$file.txt")" -gt 50 ]
 		"$TALLY" script -i "$file.data" -F ip,sym >ours.txt
-		# Entries of a PLT have wrong names in perf, or none (doc/COMPATIBILITY.md).
-		cmp <(sed 's/[^ ]*@plt$/@plt/' "$file.txt") <(sed 's/[^ ]*@plt$/@plt/' ours.txt)
+		# perf has no name for some entries of a PLT (doc/COMPATIBILITY.md); all else is the same.
+		awk 'NR == FNR { nameless[FNR] = / @plt$/; next } nameless[FNR] { sub(/[^ ]+@plt$/, "@plt") } 1' \
+			"$file.txt" ours.txt | cmp "$file.txt" -
 	done
 }
 
