@@ -137,6 +137,8 @@ int tally_catalog_read_pmus(struct tally_catalog *catalog, const char *sysfs, bo
 static int add_tracepoints_of(struct tally_catalog *catalog, const char *events, const char *system)
 {
 	char folder[PATH_MAX], id[NAME_MAX + 4];
+	/* Most records of the kernel's own tracers have only a format, and cannot be opened. */
+	const bool some = !strcmp(system, "ftrace");
 	struct dirent *entry;
 	char *kept = NULL;
 	int result = 0;
@@ -151,9 +153,8 @@ static int add_tracepoints_of(struct tally_catalog *catalog, const char *events,
 
 		if (entry->d_name[0] == '.' || entry->d_type != DT_DIR)
 			continue;
-		/* What has only a format (most of the system ftrace) cannot be opened. */
-		if (snprintf(id, sizeof(id), "%s/id", entry->d_name) >= (int)sizeof(id) ||
-		    faccessat(dirfd(dir), id, F_OK, 0))
+		if (some && (snprintf(id, sizeof(id), "%s/id", entry->d_name) >= (int)sizeof(id) ||
+			     faccessat(dirfd(dir), id, F_OK, 0)))
 			continue;
 		if (!kept)
 			kept = tally_catalog_keep(catalog, "%s", system);

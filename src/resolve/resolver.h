@@ -26,7 +26,7 @@ struct resolver_place {
 };
 #define RESOLVER_PLACES      (1U << RESOLVER_PLACE_BITS)
 #define RESOLVER_PLACE_BITS  14
-#define RESOLVER_PAIRS_LEAST (1U << 12)
+#define RESOLVER_PAIRS_LEAST (1U << 8)
 #define RESOLVER_PAIRS_MOST  (1U << 14)
 
 /* Eras of addresses that belong to no space. */
