@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <fts.h>
 #include <limits.h>
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/fail.h"
+#include "base/pattern.h"
 #include "base/table.h"
 #include "collect/cgroup.h"
 
@@ -67,15 +67,13 @@ int tally_cgroups_match(const char *root, const char *pattern, char ***ret, size
 			struct tally_error *error)
 {
 	struct matches matches = {0};
-	char mount[PATH_MAX], why[256];
+	char mount[PATH_MAX];
+	struct tally_error why;
 	regex_t compiled;
-	int result = regcomp(&compiled, pattern, REG_NOSUB);
+	int result = tally_pattern_compile(pattern, 0, &compiled, &why);
 
-	if (result) {
-		regerror(result, &compiled, why, sizeof(why));
-		return tally_fail(error, -EINVAL, -1, "cgroups '%s': no valid pattern: %s", pattern,
-				  why);
-	}
+	if (result)
+		return tally_fail(error, result, -1, "cgroups: %s", why.text);
 	result = tally_cgroup_mount(root ? root : "", mount, sizeof(mount));
 	if (!result)
 		result = walk(mount, &compiled, &matches);

@@ -7,6 +7,7 @@
 #include <tally/info.h>
 #include <tally/text.h>
 #include "base/own_pid.h"
+#include "base/pattern.h"
 #include "dump/value_text.h"
 #include "key/key_parallel.h"
 #include "key/key_tables.h"
@@ -226,7 +227,7 @@ static int take_parent(struct profile_keys *keys, struct tally_session *session)
 	(void)session;
 	if (!regex)
 		return -ENOMEM;
-	if (regcomp(regex, pattern, REG_EXTENDED | REG_NOSUB)) {
+	if (tally_pattern_compile(pattern, REG_EXTENDED, regex, NULL)) {
 		free(regex);
 		return -EINVAL;
 	}

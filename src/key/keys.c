@@ -106,6 +106,15 @@ static int find_and_add(struct profile_keys *keys, struct tally_session *session
 	return key ? add(keys, key, session) : tally_key_fields_find(keys, session, name, add);
 }
 
+static int refuse_parent(const struct profile_keys *keys, int64_t position,
+			 struct tally_error *error)
+{
+	return tally_fail(error, -EINVAL, position,
+			  "'%s' is not a regular expression of regex(7), extended, or it repeats "
+			  "too much",
+			  keys->parent);
+}
+
 int tally_profile_keys_init(struct profile_keys *ret, struct tally_session *session,
 			    const char *const *names, size_t count, struct tally_error *error)
 {
@@ -132,10 +141,7 @@ int tally_profile_keys_init(struct profile_keys *ret, struct tally_session *sess
 					  "'%s' is one key too many: %d are possible", name,
 					  PROFILE_KEYS_MOST);
 		if (result == -EINVAL)
-			return tally_fail(error, -EINVAL, (int64_t)i,
-					  "'%s' is not a regular expression: use the syntax of "
-					  "regex(7), extended",
-					  ret->parent);
+			return refuse_parent(ret, (int64_t)i, error);
 	}
 	return result;
 }
@@ -147,11 +153,13 @@ int tally_profile_keys_sockets(struct profile_keys *keys, struct tally_session *
 	return key->prepare(keys, session);
 }
 
-int tally_profile_keys_parent(struct profile_keys *keys, struct tally_session *session)
+int tally_profile_keys_parent(struct profile_keys *keys, struct tally_session *session,
+			      struct tally_error *error)
 {
 	const struct profile_key *key = tally_profile_key_find("parent", strlen("parent"));
+	int result = keys->parent_regex ? 0 : key->prepare(keys, session);
 
-	return keys->parent_regex ? 0 : key->prepare(keys, session);
+	return result == -EINVAL ? refuse_parent(keys, -1, error) : result;
 }
 
 bool tally_profile_keys_need(const struct profile_keys *keys, enum key_needs needs)

@@ -129,7 +129,8 @@ int tally_profile_key_compare(const struct profile_keys *keys, size_t index, uin
 /* Makes what the keys socket and parent need, where something else than these needs it.  0,
  * -ENOMEM; -EINVAL: `parent` is not a regular expression. */
 int tally_profile_keys_sockets(struct profile_keys *keys, struct tally_session *session);
-int tally_profile_keys_parent(struct profile_keys *keys, struct tally_session *session);
+int tally_profile_keys_parent(struct profile_keys *keys, struct tally_session *session,
+			      struct tally_error *error);
 /* Whether a key of those is for such samples. */
 bool tally_profile_keys_need(const struct profile_keys *keys, enum key_needs needs);
 

@@ -9,10 +9,8 @@
 #include <sys/param.h>
 #include <tally/text.h>
 #include "base/fail.h"
+#include "base/pattern.h"
 #include "plugin/choice.h"
-
-#define REGEX_MOST   2048U /* parts of an expanded pattern that any may have */
-#define REGEX_LEVELS 64
 
 enum token_kind { TOKEN_END, TOKEN_WORD, TOKEN_QUOTED, TOKEN_OPEN, TOKEN_CLOSE, TOKEN_OP };
 
@@ -189,85 +187,6 @@ static int take_operator(struct parser *parser, struct choice_test *test)
 	return 0;
 }
 
-/* Behind the bracket expression that begins at `at`. */
-static const char *skip_bracket(const char *at)
-{
-	at += at[1] == '^' ? 2 : 1;
-	at += *at == ']';
-	while (*at && *at != ']') {
-		const char kind = at[0] == '[' ? at[1] : '\0'; /* [:alpha:], [=a=], [.-.] */
-		const char close[] = {kind, ']', '\0'};
-		const char *end =
-		    kind == ':' || kind == '=' || kind == '.' ? strstr(at + 2, close) : NULL;
-
-		at = end ? end + 2 : at + 1;
-	}
-	return *at ? at + 1 : at;
-}
-
-/* How often {n,m} repeats at the most; `ret_end`: behind it. */
-static uint64_t most_of_braces(const char *at, const char **ret_end)
-{
-	uint64_t number = 0, most = 1;
-
-	for (at++; isdigit((unsigned char)*at) || *at == ','; at++) {
-		number = *at == ',' ? 0 : number * 10 + (uint64_t)(*at - '0');
-		most = MIN(MAX(number, most), REGEX_MOST + 1);
-		number = MIN(number, REGEX_MOST + 1);
-	}
-	*ret_end = *at == '}' ? at + 1 : at;
-	return most;
-}
-
-/* regcomp() expands what a + or {n,m} repeats, and takes a time that grows with the square of what
- * may be empty there: nested ones can need gigabytes and hours.  Whether the expanded pattern is
- * not much longer than it is written. */
-static bool is_tame(const char *pattern)
-{
-	struct level { /* of groups in groups: all before the last part, and that */
-		uint64_t before, last;
-	} levels[REGEX_LEVELS] = {0}, *level = levels;
-	uint64_t most = MAX(REGEX_MOST, 4 * strlen(pattern)), size;
-	const char *at = pattern;
-
-	while (*at) {
-		uint64_t times = 1, part = 1;
-
-		if (*at == '(') {
-			if (level + 1 == levels + REGEX_LEVELS)
-				return false;
-			*++level = (struct level){0};
-			at++;
-			continue;
-		}
-		if (*at == ')' && level > levels) {
-			part = level->before + level->last + 1;
-			level--;
-			at++;
-		} else if (*at == '+' || *at == '*' || *at == '?') {
-			times = *at++ == '+' ? 2 : 1;
-			part = 0;
-		} else if (*at == '{') {
-			times = most_of_braces(at, &at);
-			part = 0;
-		} else if (*at == '[') {
-			at = skip_bracket(at);
-		} else {
-			at += *at == '\\' && at[1] ? 2 : 1;
-		}
-		if (part) {
-			level->before += level->last;
-			level->last = part;
-		} else {
-			level->last = level->last * times + 1;
-		}
-		size = level->before + level->last;
-		if (size > most)
-			return false;
-	}
-	return true;
-}
-
 static int take_value(struct parser *parser, struct choice_test *test)
 {
 	static const char *const kinds[] = {
@@ -275,7 +194,7 @@ static int take_value(struct parser *parser, struct choice_test *test)
 	    [CHOICE_SIGNED] = "a number",
 	    [CHOICE_SECONDS] = "a time in seconds, as 12.345678",
 	};
-	int result;
+	struct tally_error why;
 
 	if (parser->token.kind != TOKEN_WORD && parser->token.kind != TOKEN_QUOTED)
 		return wrong(parser, parser->token.at, "expected a value to compare with");
@@ -289,18 +208,8 @@ static int take_value(struct parser *parser, struct choice_test *test)
 			     kinds[test->type]);
 	if (test->op != CHOICE_MATCH && test->op != CHOICE_NO_MATCH)
 		return 0;
-	if (!is_tame(test->value))
-		return wrong(parser, parser->token.at,
-			     "'%s' repeats too much: use * instead of some of + and {...}",
-			     test->value);
-	result = regcomp(&test->regex, test->value, REG_EXTENDED | REG_NOSUB);
-	if (result) {
-		char why[128];
-
-		regerror(result, &test->regex, why, sizeof(why));
-		return wrong(parser, parser->token.at, "'%s' is not a regular expression: %s",
-			     test->value, why);
-	}
+	if (tally_pattern_compile(test->value, REG_EXTENDED, &test->regex, &why))
+		return wrong(parser, parser->token.at, "%s", why.text);
 	test->has_regex = true;
 	return 0;
 }

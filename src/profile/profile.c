@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/fail.h"
 #include "base/option_struct.h"
+#include "base/pattern.h"
 #include "base/pool.h"
 #include "cycles/cycles.h"
 #include "profile/side_sums.h"
@@ -292,17 +293,21 @@ static int take_special(struct tally_profile *profile, struct profile_plan *plan
 			options->exclude_other || options->only_socket || options->ignore_callees;
 	if (options->only_socket && tally_profile_keys_sockets(&profile->keys, profile->session))
 		return -ENOMEM;
+	if (options->exclude_other) {
+		result = tally_profile_keys_parent(&profile->keys, profile->session, error);
+		if (result)
+			return result;
+	}
 	if (options->ignore_callees) {
 		plan->ignored = calloc(1, sizeof(*plan->ignored));
 		if (!plan->ignored)
 			return -ENOMEM;
-		if (regcomp(plan->ignored, options->ignore_callees, REG_EXTENDED | REG_NOSUB)) {
+		result = tally_pattern_compile(options->ignore_callees, REG_EXTENDED, plan->ignored,
+					       error);
+		if (result) {
 			free(plan->ignored);
 			plan->ignored = NULL;
-			return tally_fail(error, -EINVAL, -1,
-					  "'%s' is not a regular expression: use the syntax of "
-					  "regex(7), extended",
-					  options->ignore_callees);
+			return result;
 		}
 	}
 	if (parallel || options->latency) {

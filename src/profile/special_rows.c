@@ -85,7 +85,7 @@ static int passes(struct profile_worker *worker, const struct special *special)
 		passed = tally_filter_frame(&worker->filter, row->frame);
 	if (passed > 0 && plan->options->only_socket)
 		passed = is_of_socket(plan, row);
-	if (passed > 0 && plan->options->exclude_other && plan->keys->parent_regex)
+	if (passed > 0 && plan->options->exclude_other)
 		passed = has_parent(plan, row);
 	return passed;
 }

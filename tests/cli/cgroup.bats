@@ -47,7 +47,9 @@ counts() {
 	run -1 "$TALLY" stat -a -e cpu-clock --for-each-cgroup "no-such-$NAME.*" true
 	[[ "$output" = *"no cgroup matches 'no-such-$NAME.*'"* ]]
 	run -1 "$TALLY" stat -a -e cpu-clock --for-each-cgroup 'x\(' true
-	[[ "$output" = *"cgroups 'x\\(': no valid pattern: "* ]]
+	[[ "$output" = *"cgroups: 'x\\(' is not a regular expression: "* ]]
+	run -1 "$TALLY" stat -a -e cpu-clock --for-each-cgroup 'x\{200\}\{200\}\{200\}' true
+	[[ "$output" = *"repeats too much"* ]]
 }
 
 @test "-G counts each event in its cgroup" {

@@ -159,6 +159,10 @@ wrong() { # expression, column, text
 	[[ $output = *"repeats too much"* ]]
 	run -2 "$TALLY" report -i none.data --filter 'comm =~ "(a{200}){200}{200}"'
 	[[ $output = *"repeats too much"* ]]
+	for option in parent ignore-callees; do
+		run -1 "$TALLY" report -i all.data --stdio --sort parent --$option 'x++++++++++++++++++++++++++++++++++++'
+		[[ $output = *"repeats too much"* ]]
+	done
 	# parts that may be empty: seconds for each of these, hours for a few + more
 	for pattern in '!+*++++++++++' '(a*)++++++++++++++' '(((a?b*)+)+{40}){40}' '([]+)]*)++++++++++++'; do
 		run -2 "$TALLY" report -i none.data --filter "comm =~ \"$pattern\""

@@ -404,10 +404,11 @@ struct tally_resolve_tables *tally_session_tables(struct tally_session *session)
 int tally_session_stack(const struct tally_session *session, uint32_t number,
 			struct tally_stack *ret)
 {
+	uint64_t node = number ? stacks_node(&stacks, number) : 0;
+
 	(void)session;
-	(void)number;
-	(void)ret;
-	return -ENOENT;
+	*ret = (struct tally_stack){.caller = (uint32_t)(node >> 32), .frame = (uint32_t)node};
+	return node ? 0 : -ENOENT;
 }
 
 void tally_data_rewind(struct tally_data *data)

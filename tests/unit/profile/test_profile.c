@@ -428,6 +428,29 @@ static void options_are_checked(void **state)
 	assert_int_equal(tally_profile_new(&session, &longer.known, &profile, &error), -E2BIG);
 }
 
+/* Also without the key "parent". */
+static void only_stacks_with_a_parent(void **state)
+{
+	struct tally_session session = session_of(few, sizeof(few) / sizeof(*few));
+	struct tally_profile_options options = {.size = sizeof(options),
+						.keys = usual_keys,
+						.key_count = 3,
+						.exclude_other = true,
+						.parent = "^b$"};
+	struct tally_profile *profile = NULL;
+	struct tally_error error = {0};
+
+	(void)state;
+	assert_int_equal(tally_profile_new(&session, &options, &profile, &error), 0);
+	assert_int_equal(event_at(profile, 0).row_count, 2);
+	assert_int_equal(row_of(profile, NULL, "b").self, 10);
+	assert_int_equal(row_of(profile, NULL, "c").self, 100);
+	tally_profile_free(profile);
+	options.parent = "(";
+	assert_int_equal(tally_profile_new(&session, &options, &profile, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "'(' is not a regular expression"));
+}
+
 static void nothing_sampled(void **state)
 {
 	struct tally_session session = session_of(few, 0);
@@ -442,19 +465,13 @@ static void nothing_sampled(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(flat_rows),
-	    cmocka_unit_test(children_count_once),
-	    cmocka_unit_test(trees_with_children),
-	    cmocka_unit_test(trees_without_children),
-	    cmocka_unit_test(rows_of_binaries),
-	    cmocka_unit_test(filters_keep_the_total),
-	    cmocka_unit_test(inlined_functions),
-	    cmocka_unit_test(inlined_and_not),
-	    cmocka_unit_test(periods_and_tasks),
-	    cmocka_unit_test(sockets_periods_and_intervals),
-	    cmocka_unit_test(options_are_checked),
-	    cmocka_unit_test(nothing_sampled),
-	    cmocka_unit_test(only_large_rows_have_trees),
+	    cmocka_unit_test(flat_rows),           cmocka_unit_test(children_count_once),
+	    cmocka_unit_test(trees_with_children), cmocka_unit_test(trees_without_children),
+	    cmocka_unit_test(rows_of_binaries),    cmocka_unit_test(filters_keep_the_total),
+	    cmocka_unit_test(inlined_functions),   cmocka_unit_test(inlined_and_not),
+	    cmocka_unit_test(periods_and_tasks),   cmocka_unit_test(sockets_periods_and_intervals),
+	    cmocka_unit_test(options_are_checked), cmocka_unit_test(only_stacks_with_a_parent),
+	    cmocka_unit_test(nothing_sampled),     cmocka_unit_test(only_large_rows_have_trees),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
