@@ -19,7 +19,7 @@ struct line_sums {
 	uint64_t *numbers;
 };
 
-/* Lines that have samples.  For line_sums_done().  0 or -ENOMEM. */
+/* Lines that have samples.  For tally_line_sums_done().  0 or -ENOMEM. */
 int tally_line_sums_make(const struct tally_listing *listing, struct line_sums *ret);
 void tally_line_sums_done(struct line_sums *sums);
 

@@ -20,7 +20,7 @@ struct place_sums {
 	struct event_total *totals; /* by event: of all samples in the chosen time and CPUs */
 };
 
-/* Runs the session.  For place_sums_done().  As tally_annotation_new(). */
+/* Runs the session.  For tally_place_sums_done().  As tally_annotation_new(). */
 int tally_place_sums_make(struct tally_session *session,
 			  const struct tally_annotation_options *options, struct place_sums *ret,
 			  struct tally_error *error);

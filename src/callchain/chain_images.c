@@ -143,11 +143,6 @@ int tally_chain_images_forget(struct tally_chain_images *images,
 	return 0;
 }
 
-size_t tally_chain_images_count(const struct tally_chain_images *images)
-{
-	return images->by_number.count + (images->by_number.zero_value != 0);
-}
-
 const struct tally_chain_image *tally_chain_images_get(struct tally_chain_images *images,
 						       struct tally_image *image, uint64_t place)
 {

@@ -30,7 +30,5 @@ const struct tally_chain_image *tally_chain_images_get(struct tally_chain_images
  * and then all is as it was. */
 int tally_chain_images_forget(struct tally_chain_images *images,
 			      const struct tally_image_store *store);
-/* How many are known: images, and functions of dumps. */
-size_t tally_chain_images_count(const struct tally_chain_images *images);
 
 #endif

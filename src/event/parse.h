@@ -8,7 +8,7 @@ struct parser {
 	const char *text;
 	size_t at;
 	const struct tally_event_options *options;
-	struct tally_event_context *context; /* see need_pmus() */
+	struct tally_event_context *context; /* see tally_parser_need_pmus() */
 	struct tally_event_context *own;     /* the same, if this call made it */
 	struct event_items items;
 	struct tally_error *error;

@@ -79,11 +79,6 @@ static inline uint32_t sample_tid(const struct tally_layout *layout, const uint8
 	return sample_half(layout, bytes, TALLY_FIXED_TID, 1, UINT32_MAX);
 }
 
-static inline uint32_t sample_cpu(const struct tally_layout *layout, const uint8_t *bytes)
-{
-	return sample_half(layout, bytes, TALLY_FIXED_CPU, 0, 0);
-}
-
 /* Copies a word of two halves to two adjacent members: pid and tid, cpu and cpu_reserved. */
 static inline void sample_copy_word(const struct tally_layout *layout, const uint8_t *bytes,
 				    enum tally_fixed field, uint64_t none, void *to)

@@ -7,8 +7,8 @@ setup_file() {
 	export TABLES="$BATS_TEST_DIRNAME/../unit/vendor/tables"
 	unset TALLY_EVENTS PERF_CPUID
 	cd "$BATS_FILE_TMPDIR" || return 1
-	mkdir -p sys/bus/event_source/devices/{cpu,uncore_imc_0,software}/events trace/events/sched/sched_{switch,waking,without_id}
-	touch trace/events/sched/sched_{switch,waking}/id
+	mkdir -p sys/bus/event_source/devices/{cpu,uncore_imc_0,software}/events trace/events/{sched/sched_{switch,waking},ftrace/{function,without_id}}
+	touch trace/events/{sched/sched_{switch,waking},ftrace/function}/id
 	printf 'event=0x3c\n' >sys/bus/event_source/devices/cpu/events/cpu-cycles
 	printf '0.5\n' >sys/bus/event_source/devices/cpu/events/cpu-cycles.scale
 	printf 'Joules\n' >sys/bus/event_source/devices/cpu/events/cpu-cycles.unit
@@ -36,7 +36,7 @@ other() { # arguments: the list of a made-up machine
 	[ "$status" = 0 ]
 	[[ $output = *page-faults* && $output = *duration_time* && $output != *cycles* ]]
 	run -0 other --names tracepoint
-	[ "$output" = $'sched:sched_switch\nsched:sched_waking' ]
+	[ "$output" = $'ftrace:function\nsched:sched_switch\nsched:sched_waking' ]
 	run -0 other --names metric
 	[ "$output" = CPI ]
 	run -0 other metricgroup
