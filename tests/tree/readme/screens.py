@@ -65,7 +65,7 @@ def shape(line):
     """A line without what differs from run to run"""
     text = line.strip()
     cells = re.split(r" {2,}", text)
-    if re.match(r"[\d.]+ ?%", text) and len(cells) > 1:  # a row of a report
+    if re.match(r"[-+]?[\d.]+ ?%", text) and len(cells) > 1:  # a row of a report, or of a difference
         return "0 % w" if " %" in cells[0] else " ".join(map(cell, cells))
     if re.match(r"[\d.]* : ", text + " "):  # of a listing
         return "0 : 0: code"
