@@ -138,7 +138,7 @@ static int add_tracepoints_of(struct tally_catalog *catalog, const char *events,
 {
 	char folder[PATH_MAX], id[NAME_MAX + 4];
 	/* Most records of the kernel's own tracers have only a format, and cannot be opened. */
-	const bool some = !strcmp(system, "ftrace");
+	const bool check_id = !strcmp(system, "ftrace");
 	struct dirent *entry;
 	char *kept = NULL;
 	int result = 0;
@@ -153,8 +153,9 @@ static int add_tracepoints_of(struct tally_catalog *catalog, const char *events,
 
 		if (entry->d_name[0] == '.' || entry->d_type != DT_DIR)
 			continue;
-		if (some && (snprintf(id, sizeof(id), "%s/id", entry->d_name) >= (int)sizeof(id) ||
-			     faccessat(dirfd(dir), id, F_OK, 0)))
+		if (check_id &&
+		    (snprintf(id, sizeof(id), "%s/id", entry->d_name) >= (int)sizeof(id) ||
+		     faccessat(dirfd(dir), id, F_OK, 0)))
 			continue;
 		if (!kept)
 			kept = tally_catalog_keep(catalog, "%s", system);

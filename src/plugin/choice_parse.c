@@ -1,12 +1,10 @@
 /* Text to tests: a recursive-descent parser, which emits the tests of a part from the last to the
  * first, as each needs the number of the next one. */
-#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/param.h>
 #include <tally/text.h>
 #include "base/fail.h"
 #include "base/pattern.h"
