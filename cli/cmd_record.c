@@ -261,7 +261,8 @@ static int parse_and_run(struct record *record, int argc, char **argv)
 	    .rules = rules,
 	    .given = &given,
 	};
-	struct cli_option options[CLI_OPTIONS_MOST];
+	/* Not on the stack: a recorder runs for long. */
+	struct cli_option *options = calloc(CLI_OPTIONS_MOST, sizeof(*options));
 	struct tally_recorder_options wanted = {
 	    .size = sizeof(wanted),
 	    .notice = say_notice,
@@ -271,10 +272,15 @@ static int parse_and_run(struct record *record, int argc, char **argv)
 	size_t rows = 0;
 	int status, at;
 
+	if (!options) {
+		cli_say(record->command, "out of memory");
+		return CLI_FAILED;
+	}
 	for (size_t i = 0; i < THEMES; i++)
 		rows += themes[i].rows(record, options + rows);
 	options[rows] = (struct cli_option){.kind = CLI_END};
 	at = cli_parse(&usage, options, argc, argv, &status);
+	free(options);
 	if (at < 0)
 		return status;
 	if (record->list_registers)
