@@ -24,10 +24,10 @@ static char operator_at(const char *at, bool extended, size_t *ret_size)
 	return escaped != extended && strchr("()+?{", one) ? one : '\0';
 }
 
-/* Behind the bracket expression that begins at `at`. */
+/* Behind the bracket expression whose first [ is before `at`. */
 static const char *skip_bracket(const char *at)
 {
-	at += at[1] == '^' ? 2 : 1;
+	at += *at == '^';
 	at += *at == ']';
 	while (*at && *at != ']') {
 		const char kind = at[0] == '[' ? at[1] : '\0'; /* [:alpha:], [=a=], [.-.] */
@@ -71,14 +71,13 @@ static bool is_tame(const char *pattern, bool extended)
 		size_t length;
 		char kind = operator_at(at, extended, &length);
 
+		at += length;
 		if (kind == '(') {
 			if (level + 1 == levels + LEVELS_MOST)
 				return false;
 			*++level = (struct level){0};
-			at += length;
 			continue;
 		}
-		at += kind == '[' ? 0 : length;
 		if (kind == ')' && level > levels) {
 			part = level->before + level->last + 1;
 			level--;

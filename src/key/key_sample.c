@@ -204,8 +204,7 @@ static void size_text(const struct profile_keys *keys, uint64_t value, uint64_t 
 		tally_buf_printf(to, "%llu", (unsigned long long)value);
 }
 
-/* The name of the innermost function of the chain that the pattern matches. */
-static uint64_t parent_of(const struct profile_keys *keys, const struct key_row *row)
+const char *tally_profile_keys_parent_of(const struct profile_keys *keys, const struct key_row *row)
 {
 	struct tally_stack stack;
 
@@ -214,9 +213,17 @@ static uint64_t parent_of(const struct profile_keys *keys, const struct key_row 
 		struct tally_frame frame = tally_session_frame(row->session, stack.frame);
 
 		if (frame.symbol && !regexec(keys->parent_regex, frame.symbol, 0, NULL, 0))
-			return tally_key_texts_put(keys->texts, frame.symbol, strlen(frame.symbol));
+			return frame.symbol;
 	}
-	return tally_key_texts_put(keys->texts, "[other]", strlen("[other]"));
+	return NULL;
+}
+
+static uint64_t parent_of(const struct profile_keys *keys, const struct key_row *row)
+{
+	const char *name = tally_profile_keys_parent_of(keys, row);
+
+	name = name ? name : "[other]";
+	return tally_key_texts_put(keys->texts, name, strlen(name));
 }
 
 static int take_parent(struct profile_keys *keys, struct tally_session *session)

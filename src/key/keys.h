@@ -131,6 +131,10 @@ int tally_profile_key_compare(const struct profile_keys *keys, size_t index, uin
 int tally_profile_keys_sockets(struct profile_keys *keys, struct tally_session *session);
 int tally_profile_keys_parent(struct profile_keys *keys, struct tally_session *session,
 			      struct tally_error *error);
+/* The innermost function of the row's chain that `parent` matches, once that is made; NULL: none.
+ */
+const char *tally_profile_keys_parent_of(const struct profile_keys *keys,
+					 const struct key_row *row);
 /* Whether a key of those is for such samples. */
 bool tally_profile_keys_need(const struct profile_keys *keys, enum key_needs needs);
 

@@ -58,20 +58,6 @@ static bool is_resolved(const struct profile_plan *plan, const struct special *s
 	return tally_session_frame(plan->session, from).symbol;
 }
 
-static bool has_parent(const struct profile_plan *plan, const struct key_row *row)
-{
-	struct tally_stack stack;
-
-	for (uint32_t number = row->stack; !tally_session_stack(plan->session, number, &stack);
-	     number = stack.caller) {
-		struct tally_frame frame = tally_session_frame(plan->session, stack.frame);
-
-		if (frame.symbol && !regexec(plan->keys->parent_regex, frame.symbol, 0, NULL, 0))
-			return true;
-	}
-	return false;
-}
-
 /* 1: it passes the filters, 0: not, -ENOMEM. */
 static int passes(struct profile_worker *worker, const struct special *special)
 {
@@ -86,7 +72,7 @@ static int passes(struct profile_worker *worker, const struct special *special)
 	if (passed > 0 && plan->options->only_socket)
 		passed = is_of_socket(plan, row);
 	if (passed > 0 && plan->options->exclude_other)
-		passed = has_parent(plan, row);
+		passed = tally_profile_keys_parent_of(plan->keys, row) != NULL;
 	return passed;
 }
 
