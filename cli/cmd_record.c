@@ -39,11 +39,10 @@ static int check_command(const struct cli_usage *usage, const struct record *rec
 }
 
 /* `--off-cpu 5 prog`: the value of such an option stands behind a '='. */
-static void say_value(const struct record *record, const struct cli_option *option,
-		      const char *word)
+static void say_value(const struct record *record, const char *name, const char *word)
 {
-	if (option && option->name && word[0] >= '0' && word[0] <= '9')
-		cli_say(record->command, "did you mean --%s=%s?", option->name, word);
+	if (name && word[0] >= '0' && word[0] <= '9')
+		cli_say(record->command, "did you mean --%s=%s?", name, word);
 }
 
 /* Places in code are found after the targets are known: markers are searched for in the targets. */

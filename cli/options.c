@@ -262,7 +262,7 @@ static int take(struct parser *parser, const struct cli_option *option, bool let
 	}
 	if (!attached && parser->at < parser->argc && is_value(option, parser->argv[parser->at]))
 		attached = parser->argv[parser->at++];
-	parser->given.valueless = attached ? NULL : option;
+	parser->given.valueless = attached ? NULL : option->name;
 	if (!attached && !(option->flags & CLI_OPTIONAL))
 		return cli_usage_error(parser->usage, "%s needs a value: %s",
 				       written(option, letter, name, sizeof(name)),

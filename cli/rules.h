@@ -41,9 +41,9 @@ struct cli_rule {
 struct cli_given {
 	uint64_t rows[CLI_OPTIONS_MOST / 64]; /* of the option table: a bit each */
 	bool command, subcommand;
-	/* The last option, if it could have had a value: the next argument is none.  NULL: not so.
-	 */
-	const struct cli_option *valueless;
+	/* Name of the last option, if it could have had a value: the next argument is none.  NULL:
+	 * not so, or the option has no long name. */
+	const char *valueless;
 };
 
 /* The first of `names` that was given; *ret_length: its length.  NULL: none. */
