@@ -27,7 +27,8 @@ static void say_kept(const struct cli_keep *keep, const char *folder,
 
 void cli_keep_binaries(const char *recording, const struct cli_keep *keep)
 {
-	const struct tally_session_options options = {.size = sizeof(options)};
+	const struct tally_session_options options = {.size = sizeof(options),
+						      .columns = TALLY_COLUMN_COUNT};
 	const struct tally_build_id_cache_options how = {.size = sizeof(how),
 							 .folder = keep->folder,
 							 .all = keep->all,

@@ -1,6 +1,6 @@
 /* A growing array whose elements never move, so that threads can read it while one adds elements.
  *
- * Chunk k holds CHUNKS_FIRST << k elements; 22 chunks hold all 32-bit numbers.  chunks_next() is
+ * Chunk k holds CHUNKS_FIRST << k elements; 26 chunks hold all 32-bit numbers.  chunks_next() is
  * for one thread at a time (the owner has a lock), chunks_add() for any.  A reader must get an
  * element's number in a way that orders memory, for example from an atomic that is stored after the
  * element was written. */
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNKS_FIRST_BITS 10
+#define CHUNKS_FIRST_BITS 6
 #define CHUNKS_COUNT      (32 - CHUNKS_FIRST_BITS + 1)
 
 struct tally_chunks { /* all zero is empty and valid */

@@ -13,7 +13,7 @@
 #include "image/image_kind.h"
 #include "jit/jit_file.h"
 #include "resolve/resolver.h"
-#include "session/record_sink.h"
+#include "session/run.h"
 #include "session/session.h"
 
 struct hits {
@@ -21,26 +21,22 @@ struct hits {
 	atomic_bool kernel;
 };
 
-static int mark(void *context, struct tally_record_batch *batch)
+static int mark(void *context, unsigned worker, struct tally_resolver *resolver,
+		const struct tally_resolved *sample)
 {
 	struct hits *hits = context;
-	struct tally_entry entry;
-	int more;
+	uint64_t ip = sample->sample.ip;
+	const struct tally_mapping *mapping;
+	char level;
 
-	while ((more = tally_record_batch_next(batch, &entry)) > 0) {
-		uint64_t ip = entry.at->sample.ip;
-		uint8_t mode = resolver_cpumode(entry.at->cpumode, ip);
-		const struct tally_mapping *mapping;
-		char level;
-
-		mapping = tally_resolver_mapping(batch->resolver, entry.at, mode, ip, &level);
-		if (mapping)
-			atomic_store_explicit(&hits->mappings[mapping->number], true,
-					      memory_order_relaxed);
-		else if (level == 'k')
-			atomic_store_explicit(&hits->kernel, true, memory_order_relaxed);
-	}
-	return more;
+	(void)worker;
+	mapping = tally_resolver_mapping(resolver, sample, resolver_cpumode(sample->cpumode, ip),
+					 ip, &level);
+	if (mapping)
+		atomic_store_explicit(&hits->mappings[mapping->number], true, memory_order_relaxed);
+	else if (level == 'k')
+		atomic_store_explicit(&hits->kernel, true, memory_order_relaxed);
+	return 0;
 }
 
 /* Whether a mapping is of this file and, as far as it says, of this build. */
@@ -109,14 +105,11 @@ static int keep_one(struct tally_id_cache *cache, const struct tally_build_id_ca
 
 static int find_hits(struct tally_session *session, struct hits *hits, struct tally_error *error)
 {
-	const struct tally_record_sink sink = {
-	    .context = hits, .want = PERF_SAMPLE_IP, .samples = true, .batch = mark};
-
 	hits->mappings = calloc(tally_process_mapping_count(session->source.processes) + 1,
 				sizeof(*hits->mappings));
 	if (!hits->mappings)
 		return tally_fail(error, -ENOMEM, -1, "out of memory");
-	return tally_session_run_in_order(session, &sink, false, error);
+	return tally_session_show_samples(session, PERF_SAMPLE_IP, mark, hits, error);
 }
 
 int tally_build_id_cache_keep(struct tally_session *session,

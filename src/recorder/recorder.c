@@ -211,6 +211,24 @@ failed:
 	return result;
 }
 
+/* Frees what only a recording under way needs.  Stays: what the result points to, and the events,
+ * which may be asked for and enabled until the recorder is freed. */
+static void end(struct tally_recorder *recorder)
+{
+	tally_workload_done(&recorder->workload);
+	tally_writing_done(&recorder->writing);
+	tally_drain_done(&recorder->drain);
+	tally_side_kept_done(&recorder->side_kept);
+	tally_unwinder_free(recorder->unwinder);
+	recorder->unwinder = NULL;
+	if (recorder->writer)
+		tally_writer_close(recorder->writer, NULL);
+	if (recorder->stacks_writer)
+		tally_writer_close(recorder->stacks_writer, NULL);
+	recorder->writer = recorder->stacks_writer = NULL;
+	tally_left_running_done(&recorder->left_running);
+}
+
 void tally_recorder_free(struct tally_recorder *recorder)
 {
 	if (!recorder)
@@ -221,21 +239,12 @@ void tally_recorder_free(struct tally_recorder *recorder)
 	}
 	if (recorder->stream_fd >= 0)
 		close(recorder->stream_fd);
-	tally_workload_done(&recorder->workload);
-	tally_writing_done(&recorder->writing);
-	tally_drain_done(&recorder->drain);
-	tally_side_kept_done(&recorder->side_kept);
-	tally_unwinder_free(recorder->unwinder);
-	if (recorder->writer)
-		tally_writer_close(recorder->writer, NULL);
-	if (recorder->stacks_writer)
-		tally_writer_close(recorder->stacks_writer, NULL);
+	end(recorder);
 	tally_trigger_close(&recorder->trigger);
 	tally_openset_close(&recorder->set);
 	tally_plan_done(&recorder->plan);
 	tally_targets_done(&recorder->targets);
 	tally_build_ids_done(&recorder->build_ids);
-	tally_left_running_done(&recorder->left_running);
 	free(recorder->running);
 	if (recorder->stop_fd >= 0)
 		close(recorder->stop_fd);
@@ -657,13 +666,15 @@ int tally_recorder_run(struct tally_recorder *recorder, struct tally_recorder_re
 
 	if (!tally_result_is_sized(ret))
 		return tally_fail(error, -EINVAL, -1, "the size of the result is not set");
-	if (recorder->writer || recorder->drain.walk.joined)
+	if (recorder->ran)
 		return tally_fail(error, -EALREADY, -1, "this recorder has run already");
+	recorder->ran = true;
 	priority = tally_priority_raise();
 	result = run(recorder, &own, error);
 	if (result)
 		save(recorder, error);
 	setpriority(PRIO_PROCESS, 0, priority);
 	tally_orders_end(&recorder->orders);
+	end(recorder);
 	return result ? result : tally_result_copy(ret, sizeof(own), &own);
 }

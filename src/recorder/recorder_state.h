@@ -77,6 +77,7 @@ struct tally_recorder {
 	bool limit_reached;
 	int stop_fd; /* an eventfd: written to by tally_recorder_stop() */
 	atomic_int stop_signal;
+	bool ran; /* or runs now */
 	bool to_stdout;
 	struct tally_kernel_text kernel_text;
 	uint64_t wrote;        /* bytes of the recording */

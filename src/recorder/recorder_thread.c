@@ -29,7 +29,7 @@ int tally_recorder_start(struct tally_recorder *recorder, struct tally_data **re
 {
 	int fds[2], code;
 
-	if (recorder->started || recorder->writer || recorder->drain.walk.joined)
+	if (recorder->started || recorder->ran)
 		return tally_fail(error, -EALREADY, -1, "this recorder has run already");
 	if (recorder->rings.threads)
 		return tally_fail(error, -EINVAL, -1, "several threads write files, not a stream");

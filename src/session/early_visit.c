@@ -165,7 +165,7 @@ bool tally_early_visit_again(const struct early_visit *visit, uint32_t pid, uint
 }
 
 int tally_early_visit_run(const struct early_visit *visit, size_t run, const uint64_t *want,
-			  early_show_fn show, void *context, unsigned worker,
+			  tally_show_sample_fn show, void *context, unsigned worker,
 			  struct tally_resolver *resolver)
 {
 	struct tally_resolved sample = {0};

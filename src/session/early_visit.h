@@ -39,13 +39,9 @@ int tally_early_visit_init(struct early_visit *visit, struct tally_session *sess
 void tally_early_visit_done(struct early_visit *visit);
 bool tally_early_visit_again(const struct early_visit *visit, uint32_t pid, uint32_t tid,
 			     uint64_t offset);
-/* A group as a sample; below 0 stops. */
-typedef int (*early_show_fn)(void *context, unsigned worker, struct tally_resolver *resolver,
-			     const struct tally_resolved *sample);
-
 /* Shows the groups of a run, and frees them; `want` by event: the fields that its samples have. */
 int tally_early_visit_run(const struct early_visit *visit, size_t run, const uint64_t *want,
-			  early_show_fn show, void *context, unsigned worker,
+			  tally_show_sample_fn show, void *context, unsigned worker,
 			  struct tally_resolver *resolver);
 
 static inline bool early_visit_again(const struct early_visit *visit, uint32_t pid, uint32_t tid,

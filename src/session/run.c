@@ -34,6 +34,8 @@ struct run {
 	struct tally_session *session;
 	struct row_plan rows;
 	const struct tally_row_parts *parts; /* or NULL */
+	tally_show_sample_fn show;           /* takes samples in place of the makers; or NULL */
+	void *show_context;
 	uint64_t *periods;
 	struct event_fields *events;
 	struct row_maker *makers; /* by worker, as below */
@@ -106,6 +108,11 @@ static int visit_samples(struct run *run, unsigned worker, const struct source_p
 		result =
 		    resolver_join(resolver, sample,
 				  session->source.by_offset ? record.offset : sample->sample.time);
+		if (run->show) {
+			if (!result)
+				result = run->show(run->show_context, worker, resolver, sample);
+			continue;
+		}
 		if (!result && fields->chain)
 			result = tally_resolver_complete(resolver, sample, fields->chain);
 		if (!result && session->test)
@@ -127,9 +134,12 @@ static int show_early_sum(void *context, unsigned worker, struct tally_resolver 
 {
 	const struct run *run = context;
 	struct row_maker *maker = &run->makers[worker];
-	int passes =
-	    run->session->test ? tally_session_test(run->session, worker, resolver, sample) : 1;
+	int passes = 1;
 
+	if (run->show)
+		return run->show(run->show_context, worker, resolver, sample);
+	if (run->session->test)
+		passes = tally_session_test(run->session, worker, resolver, sample);
 	if (passes < 0)
 		return passes;
 	return passes ? tally_row_maker_add(maker, sample, NULL)
@@ -608,6 +618,21 @@ int tally_session_run(struct tally_session *session, const struct tally_sink *co
 		      size_t count, struct tally_error *error)
 {
 	return tally_session_run_wanted(session, sinks, count, NULL, error);
+}
+
+int tally_session_show_samples(struct tally_session *session, uint64_t fields,
+			       tally_show_sample_fn show, void *context, struct tally_error *error)
+{
+	struct run run = {
+	    .session = session,
+	    .rows = {.session = session, .want = fields, .combined = true},
+	    .show = show,
+	    .show_context = context,
+	};
+	int result = run_unordered(&run);
+
+	done(&run);
+	return result < 0 ? source_failed(&session->source, result, error) : 0;
 }
 
 bool tally_session_sums_early(const struct tally_session *session, uint64_t fields)

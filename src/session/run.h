@@ -5,6 +5,7 @@
 #include <tally/batch.h>
 #include "base/bits.h"
 #include "base/bytes.h"
+#include "resolve/resolve.h"
 
 /* How many frames of a chain are unwound at most, and how many frames a stack has at most (0: all);
  * before running.  perf's usual 127, and all, when never set. */
@@ -37,6 +38,15 @@ static inline bool rows_want_frame(const struct tally_rows_wanted *wanted, uint3
 int tally_session_run_wanted(struct tally_session *session, const struct tally_sink *const *sinks,
 			     size_t count, const struct tally_rows_wanted *wanted,
 			     struct tally_error *error);
+
+/* Takes a sample on one of the threads, borrowed; `more` is set where it stands for several.  0, or
+ * below 0 to end the run. */
+typedef int (*tally_show_sample_fn)(void *context, unsigned worker, struct tally_resolver *resolver,
+				    const struct tally_resolved *sample);
+/* Shows the samples of a file, all of them, in any order, with these fields (PERF_SAMPLE_*).  As
+ * for the first run of a session, the sums of the first pass serve where there are any. */
+int tally_session_show_samples(struct tally_session *session, uint64_t fields,
+			       tally_show_sample_fn show, void *context, struct tally_error *error);
 
 /* What takes rows in the order of time from several threads, a part of them at a time. */
 struct tally_row_parts {

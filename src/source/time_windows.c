@@ -18,16 +18,21 @@ static size_t run_bytes(const struct ascending_run *run)
 /* Slices of the recording's time in which runs are counted. */
 #define SLICES 4096U
 
-/* No more than so many bytes of runs have a time in common: those that have one in the same slice.
- * UINT64_MAX: out of memory. */
+/* No more than so many bytes of runs have a time in common: all of them where that is little, else
+ * those that have one in the same slice.  UINT64_MAX: out of memory. */
 static uint64_t overlap(const struct tally_source *source)
 {
-	uint64_t begin = source->counts.first_time, open = 0, most = 0, slice;
-	uint64_t *begun = calloc((SLICES + 1) * 2, sizeof(*begun));
-	uint64_t *ended = begun + SLICES + 1;
+	uint64_t begin = source->counts.first_time, all = 0, open = 0, most = 0, slice;
+	uint64_t *begun, *ended;
 
+	for (size_t i = 0; i < source->run_count; i++)
+		all += run_bytes(&source->runs[i]);
+	if (all <= WINDOWS_OVERLAP)
+		return all;
+	begun = calloc((SLICES + 1) * 2, sizeof(*begun));
 	if (!begun)
 		return UINT64_MAX;
+	ended = begun + SLICES + 1;
 	slice = (source->counts.last_time - begin) / SLICES + 1;
 	for (size_t i = 0; i < source->run_count; i++) {
 		const struct ascending_run *run = &source->runs[i];
