@@ -142,6 +142,19 @@ static void complete_sideband(const struct making *making, struct tally_planned 
 	tally_plan_fields_sideband(making->options, event);
 }
 
+/* Bytes of side-band: of a program that starts, some mappings. */
+#define SIDEBAND_WAKES 256
+
+/* Who looks at what processes map is woken for it, unless a record of each switch would wake it,
+ * too. */
+static void wake_for_sideband(struct tally_attr *sideband)
+{
+	if (sideband->context_switch)
+		return;
+	sideband->watermark = 1;
+	sideband->wakeup_watermark = SIDEBAND_WAKES;
+}
+
 /* All events of a ring must have one clock: the side-band takes that of the events. Source:
  * perf_event_set_output() of kernel/events/core.c. */
 static int choose_clock(struct tally_plan *plan, struct tally_error *error)
@@ -371,6 +384,8 @@ int tally_plan_make(const struct tally_recorder_options *options, const struct t
 		result = tally_plan_aux(options, limits, targets, &plan, error);
 	if (!result)
 		result = choose_clock(&plan, error);
+	if (!result)
+		wake_for_sideband(&plan.events[tally_plan_sideband(&plan)].attr);
 	if (result) {
 		tally_plan_done(&plan);
 		return result;

@@ -2,11 +2,11 @@
 
 #include <stdlib.h>
 #include <sys/param.h>
+#include <unistd.h>
 #include "stacks/unwinder.h"
 
 #define SAMPLES  40 /* of a thread, between two looks */
 #define LEAST_MS 10
-#define MOST_MS  100
 #define MS_PER_S 1000
 
 int tally_look_interval(const struct tally_plan *plan)
@@ -23,28 +23,34 @@ int tally_look_interval(const struct tally_plan *plan)
 	}
 	if (!highest)
 		return LEAST_MS;
-	return (int)MIN(MAX(SAMPLES * MS_PER_S / highest, LEAST_MS), MOST_MS);
+	return (int)MIN(MAX(SAMPLES * MS_PER_S / highest, LEAST_MS), TALLY_LOOK_MOST_MS);
 }
 
-static void look_at(struct tally_drain *drain, size_t index)
+static enum tally_looked look_at(struct tally_drain *drain, size_t index)
 {
+	struct tally_ring *ring = drain->set->rings[index];
 	struct tally_ring_bytes bytes;
-	size_t total = tally_ring_peek(drain->set->rings[index], &bytes);
+	size_t total = tally_ring_peek(ring, &bytes), before = drain->looked[index];
 
-	if (drain->looked[index] < total)
-		tally_walk_mappings(&drain->walk, &bytes, drain->looked[index]);
+	if (before < total)
+		tally_walk_mappings(&drain->walk, &bytes, before);
 	drain->looked[index] = total;
+	if (total >= tally_ring_pages(ring) * (size_t)sysconf(_SC_PAGESIZE) / 2)
+		return TALLY_LOOKED_FULL;
+	return before < total ? TALLY_LOOKED_SOME : TALLY_LOOKED_NOTHING;
 }
 
-void tally_look(struct tally_drain *drain)
+enum tally_looked tally_look(struct tally_drain *drain)
 {
 	size_t count = drain->set->ring_count;
+	enum tally_looked most = TALLY_LOOKED_NOTHING;
 
 	if (!drain->looked)
 		drain->looked = calloc(count, sizeof(*drain->looked));
 	if (!drain->looked)
-		return;
-	for (size_t i = 0; i < count; i++)
-		if (i % TALLY_RING_KINDS == TALLY_RING_SIDEBAND && drain->set->rings[i])
-			look_at(drain, i);
+		return TALLY_LOOKED_FULL;
+	for (size_t i = TALLY_RING_SIDEBAND; i < count; i += TALLY_RING_KINDS)
+		if (drain->set->rings[i])
+			most = MAX(most, look_at(drain, i));
+	return most;
 }

@@ -451,18 +451,28 @@ static int follow(struct tally_recorder *recorder, struct tally_error *error)
 	return result;
 }
 
-/* As tally_waiting_poll(), with looks in between. */
+/* As tally_waiting_poll(), with looks in between: at once when the first records came to the
+ * side-band, and then at intervals until nothing more comes. */
 static int wait_for_pass(struct tally_recorder *recorder)
 {
-	int left = poll_timeout(recorder), most = tally_look_interval(&recorder->plan), ready;
+	struct tally_waiting *waiting = &recorder->waiting;
+	const struct tally_plan *plan = &recorder->plan;
+	int left = poll_timeout(recorder), some = tally_look_interval(plan), ready;
+	bool woken = plan->events[tally_plan_sideband(plan)].attr.watermark, calm = woken;
 	int64_t due = monotonic_ns() + left * NS_PER_MS;
+	enum tally_looked seen;
 
 	do {
-		ready = tally_waiting_poll(&recorder->waiting, MIN(left, most));
-		if (!ready)
-			tally_look(&recorder->drain);
+		ready = tally_waiting_poll(waiting, MIN(left, calm ? TALLY_LOOK_MOST_MS : some));
+		if (ready < 0 || (ready && !(woken && tally_waiting_only_side(waiting))))
+			break;
+		seen = tally_look(&recorder->drain);
+		calm = woken && !ready && seen == TALLY_LOOKED_NOTHING;
+		tally_waiting_leave_side(waiting, woken && !calm);
+		ready = seen == TALLY_LOOKED_FULL;
 		left = (int)until(left, due);
 	} while (!ready && left > 0);
+	tally_waiting_leave_side(waiting, false);
 	return ready;
 }
 

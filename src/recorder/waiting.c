@@ -52,6 +52,33 @@ void tally_waiting_leave_samples(struct tally_waiting *waiting)
 			waiting->polls[RINGS + i].fd = -1;
 }
 
+/* poll(2) passes over descriptors below 0. */
+void tally_waiting_leave_side(struct tally_waiting *waiting, bool leave)
+{
+	if (leave == waiting->leaves_side)
+		return;
+	waiting->leaves_side = leave;
+	for (size_t i = TALLY_RING_SIDEBAND; i < waiting->set->ring_count; i += TALLY_RING_KINDS) {
+		struct pollfd *item = &waiting->polls[RINGS + i];
+
+		if (item->fd != -1)
+			item->fd = -2 - item->fd;
+		item->revents = 0;
+	}
+}
+
+bool tally_waiting_only_side(const struct tally_waiting *waiting)
+{
+	for (size_t i = 0; i < waiting->count; i++) {
+		bool side = i >= RINGS && i - RINGS < waiting->set->ring_count &&
+			    (i - RINGS) % TALLY_RING_KINDS == TALLY_RING_SIDEBAND;
+
+		if (waiting->polls[i].revents & ~(side ? POLLIN : 0))
+			return false;
+	}
+	return true;
+}
+
 int tally_waiting_poll(struct tally_waiting *waiting, int timeout_ms)
 {
 	int ready = poll(waiting->polls, waiting->count, timeout_ms);

@@ -12,6 +12,7 @@ struct tally_waiting {
 	/* who stops it, the command, who asks, the rings, those of offcpu-time, a trigger's */
 	struct pollfd *polls;
 	size_t count, trigger_at;
+	bool leaves_side;
 };
 
 struct tally_waiting_fds { /* below 0: there is none */
@@ -27,6 +28,11 @@ void tally_waiting_done(struct tally_waiting *waiting);
 
 /* Other threads wait for the rings of samples: the kernel wakes only one for each mark. */
 void tally_waiting_leave_samples(struct tally_waiting *waiting);
+
+/* Until it is called again, the rings of the side-band are not waited for, or are. */
+void tally_waiting_leave_side(struct tally_waiting *waiting, bool leave);
+/* After a poll: whether all that happened is that records came to rings of the side-band. */
+bool tally_waiting_only_side(const struct tally_waiting *waiting);
 
 /* poll(2): its result, or -errno. A signal ends it with 0. */
 int tally_waiting_poll(struct tally_waiting *waiting, int timeout_ms);
