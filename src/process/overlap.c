@@ -104,7 +104,7 @@ static void collect(const struct ranges *ranges, uint32_t node, uint32_t low, ui
 
 		collect(ranges, node * 2, low, middle, space);
 		collect(ranges, node * 2 + 1, middle, high, space);
-	} else if (owner != OWNER_NONE && !space->rows[owner].hole) {
+	} else if (owner != OWNER_NONE && !space->rows[owner].mapping.hole) {
 		struct tally_space_segment *last =
 		    space->segment_count ? &space->segments[space->segment_count - 1] : NULL;
 

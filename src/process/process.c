@@ -223,8 +223,8 @@ static int row_add(struct tally_process_table *table, struct tally_mapping_row *
 	mapping->number = (uint32_t)table->row_count;
 	mapping->before = UINT32_MAX;
 	table->rows[table->row_count++] = *row;
-	table->space_list[row->space].own_count++;
-	table->space_list[row->space].version++;
+	table->space_list[row->mapping.space].own_count++;
+	table->space_list[row->mapping.space].version++;
 	return 0;
 }
 
@@ -244,7 +244,7 @@ static int row_begin(struct tally_process_table *table, const struct tally_body 
 			return -ENOMEM;
 	}
 	*row = (struct tally_mapping_row){
-	    .mapping = {.pid = pid, .cpumode = cpumode}, .time = time, .space = (uint32_t)space};
+	    .mapping = {.pid = pid, .cpumode = cpumode, .space = (uint32_t)space}, .time = time};
 	return 1;
 }
 
@@ -307,10 +307,10 @@ static int feed_ksymbol(struct tally_process_table *table, const struct tally_bo
 			.pid = UINT32_MAX,
 			.prot = PROT_EXEC,
 			.cpumode = PERF_RECORD_MISC_KERNEL,
-			.ksymbol = true},
+			.ksymbol = true,
+			.space = PROCESS_KERNEL_SPACE,
+			.hole = symbol->flags & KSYMBOL_UNREGISTER},
 	    .time = time,
-	    .space = PROCESS_KERNEL_SPACE,
-	    .hole = symbol->flags & KSYMBOL_UNREGISTER,
 	};
 
 	return row_add(table, &row, symbol->len, &(struct tally_mapped_file){0}, symbol->name);
@@ -422,7 +422,7 @@ static int sort_own(struct tally_process_table *table, uint32_t **ret_first)
 	for (size_t i = 0; i < table->space_count; i++)
 		first[i + 1] = first[i] + table->space_list[i].own_count;
 	for (size_t i = 0; i < table->row_count; i++)
-		table->own[first[table->rows[i].space]++] = (uint32_t)i;
+		table->own[first[table->rows[i].mapping.space]++] = (uint32_t)i;
 	/* Each start has moved to its space's end, which is the next space's start. */
 	memmove(first + 1, first, table->space_count * sizeof(*first));
 	first[0] = 0;

@@ -27,8 +27,10 @@ struct tally_mapping {
 	uint32_t prot, pid;
 	uint32_t number; /* 0.. in order of arrival: an index for data that others keep */
 	uint32_t before; /* its number before the table was renewed; UINT32_MAX: it is new */
+	uint32_t space;  /* the number of its space */
 	uint8_t cpumode; /* PERF_RECORD_MISC_{KERNEL,USER,...} */
 	bool ksymbol;    /* from a KSYMBOL record: all of it is one symbol with the file's name */
+	bool hole; /* ends what was there (KSYMBOL unregister); has no symbol, and is not found */
 };
 
 /* An address space, from exec (or its first record) on. Kernel mappings have one of their own. */

@@ -115,10 +115,10 @@ static void add_row(struct tally_process_table *to, const struct tally_mapping_r
 
 	*row = *from;
 	row->time = 0;
-	row->space = (uint32_t)to->space_count - 1;
+	row->mapping.space = (uint32_t)to->space_count - 1;
 	row->mapping.before = from->mapping.number;
 	row->mapping.number = (uint32_t)to->row_count++;
-	to->space_list[row->space].own_count++;
+	to->space_list[row->mapping.space].own_count++;
 }
 
 /* Adds rows to the newest space, whose rows start at `first`. */
@@ -132,7 +132,7 @@ static int add_rows(struct renewal *renewal, size_t first)
 		const struct tally_mapping_row *row = &renewal->from->rows[renewal->found.list[i]];
 
 		/* What ends nothing is not needed. */
-		if (!row->hole || overlaps(to, first, &row->mapping))
+		if (!row->mapping.hole || overlaps(to, first, &row->mapping))
 			add_row(to, row);
 	}
 	return 0;

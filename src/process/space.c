@@ -20,7 +20,7 @@ bool tally_mapping_row_same(const struct tally_mapping_row *a, const struct tall
 	const struct tally_mapping *x = &a->mapping, *y = &b->mapping;
 
 	return x->file == y->file && x->start - x->pgoff == y->start - y->pgoff &&
-	       a->hole == b->hole && x->ksymbol == y->ksymbol && x->cpumode == y->cpumode &&
+	       x->hole == y->hole && x->ksymbol == y->ksymbol && x->cpumode == y->cpumode &&
 	       same_use(x, y);
 }
 
@@ -104,7 +104,7 @@ static bool sort_without_overlap(struct tally_space *space, const uint32_t *own)
 		if (space->segments[i].start < space->segments[i - 1].end)
 			return false;
 	for (uint32_t i = 0; i < space->own_count; i++)
-		if (space->rows[own[i]].hole)
+		if (space->rows[own[i]].mapping.hole)
 			return false;
 	space->segment_count = space->own_count;
 	space->apart = true;
@@ -209,11 +209,11 @@ const struct tally_mapping *tally_space_find(const struct tally_space *space, ui
 				later = own_later;
 		}
 		if (row != SPACE_NONE)
-			return rows[row].hole ? NULL : &rows[row].mapping;
+			return rows[row].mapping.hole ? NULL : &rows[row].mapping;
 		time = space->fork_time;
 		space = space_up(space, &ups, &through_exec);
 	}
-	return later == SPACE_NONE || rows[later].hole ? NULL : &rows[later].mapping;
+	return later == SPACE_NONE || rows[later].mapping.hole ? NULL : &rows[later].mapping;
 }
 
 /* Narrows [from, until) to the part around an address with one segment, or none. */
@@ -259,6 +259,6 @@ bool tally_space_extent(const struct tally_space *space, uint64_t addr, uint64_t
 		return false;
 	*ret_from = from;
 	*ret_until = until;
-	*ret = segment && !rows[segment->row].hole ? &rows[segment->row].mapping : NULL;
+	*ret = segment && !rows[segment->row].mapping.hole ? &rows[segment->row].mapping : NULL;
 	return true;
 }

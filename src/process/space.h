@@ -15,8 +15,6 @@
 struct tally_mapping_row {
 	struct tally_mapping mapping;
 	uint64_t time;
-	uint32_t space;
-	bool hole; /* ends what was there (KSYMBOL unregister); has no symbol */
 };
 
 struct tally_space_segment {
@@ -35,23 +33,23 @@ struct tally_space_history {
 };
 
 struct tally_space {
-	uint32_t id;                          /* one for all time; see tally_space_id() */
 	const struct tally_mapping_row *rows; /* the table's; set by freezing */
 	const struct tally_space *above;      /* set by freezing: the parent */
-	uint32_t parent; /* number of the space that it was forked from, or SPACE_NONE */
+	uint64_t fork_time;
+	uint64_t exec_time; /* when the exec was, if not at fork_time; 0: it was */
+	uint32_t id;        /* one for all time; see tally_space_id() */
+	uint32_t parent;    /* number of the space that it was forked from, or SPACE_NONE */
 	uint32_t own_count;
 	uint32_t version; /* how many mappings it was fed, not counting renewals */
-	uint64_t fork_time;
-	bool exec; /* made by exec: the parent is the process's space before, see space_up() */
-	uint64_t exec_time; /* when that was, if not at fork_time; 0: it was */
+	bool exec;  /* made by exec: the parent is the process's space before, see space_up() */
+	bool apart; /* made by freezing: no two of its mappings overlap: a segment is a mapping */
 	/* Of a renewed space: its rows, one behind the other, while none is added. */
 	uint32_t first_row, renewed_count;
 	uint32_t frozen_count; /* of its rows: what follows is made of these */
 	/* Made by freezing. */
-	struct tally_space_segment *segments;
 	uint32_t segment_count;
-	bool apart; /* no two of its mappings overlap: a segment is a mapping */
 	uint32_t first_era, change_count;
+	struct tally_space_segment *segments;
 	uint64_t *changes; /* ascending times at which a mapping replaced another */
 	struct tally_space_history *history; /* NULL when nothing changed */
 };
