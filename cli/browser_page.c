@@ -8,12 +8,12 @@
 #include "screen.h"
 
 struct help {
-	const char *keys, *does; /* keys NULL: a heading */
+	char keys[20], does[36]; /* keys "": a heading */
 };
 
 /* At 80 columns, the texts have 22 and 30 of them. */
 static const struct help left[] = {
-    {NULL, "Move"},
+    {"", "Move"},
     {"Up Down  j k", "a line; the wheel"},
     {"PgUp PgDn  Space", "a screen; also ^B ^F"},
     {"^U ^D", "half a screen"},
@@ -22,7 +22,7 @@ static const struct help left[] = {
     {"Right Left  l h", "open; close, go up"},
     {"e", "open all below"},
     {"C", "close all"},
-    {NULL, "Find"},
+    {"", "Find"},
     {"/", "filter as you type"},
     {"s", "search a text"},
     {"n N", "the next, the last one"},
@@ -33,7 +33,7 @@ static const struct help left[] = {
 };
 
 static const struct help right[] = {
-    {NULL, "Go to"},
+    {"", "Go to"},
     {"1 2 3 4", "a list of the first line"},
     {"c", "callers and callees"},
     {"f", "flame view; Enter zooms"},
@@ -43,7 +43,7 @@ static const struct help right[] = {
     {"x", "trees: of callers, of callees"},
     {"Tab", "the next event"},
     {"Esc", "one step back"},
-    {NULL, "Other"},
+    {"", "Other"},
     {"?", "this help"},
     {"^L", "draw anew"},
     {"q", "quit"},
@@ -70,10 +70,10 @@ static unsigned put_help(const struct help_page *page, const struct help *list, 
 			 unsigned line, unsigned column, unsigned indent)
 {
 	for (size_t i = 0; i < count; i++, line++) {
-		if (list[i].keys)
+		if (list[i].keys[0])
 			put_part(page, line, column + 1, CLI_WARM, list[i].keys);
-		put_part(page, line, column + (list[i].keys ? indent : 0),
-			 list[i].keys ? CLI_PLAIN : CLI_BOLD, list[i].does);
+		put_part(page, line, column + (list[i].keys[0] ? indent : 0),
+			 list[i].keys[0] ? CLI_PLAIN : CLI_BOLD, list[i].does);
 	}
 	return line;
 }

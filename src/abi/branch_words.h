@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct tally_branch_word {
-	const char *name, *help;
+	char name[16], help[48];
 	uint64_t bits; /* PERF_SAMPLE_BRANCH_* */
 };
 

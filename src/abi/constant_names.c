@@ -3,7 +3,7 @@
 #include <tally/record.h>
 #include "base/sorted.h"
 
-#define ROW(number_, name_, since_) {number_, #name_, since_},
+#define ROW(number_, name_, since_) {number_, #name_},
 #define TABLE(names)                                    \
 	{                                               \
 		names, sizeof(names) / sizeof(names[0]) \

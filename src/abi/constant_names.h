@@ -7,8 +7,7 @@
 
 struct tally_abi_name {
 	uint32_t number; /* a bit's position, or a value */
-	const char *name;
-	const char *since; /* where it came from */
+	char name[28];
 };
 
 struct tally_abi_table {

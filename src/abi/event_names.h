@@ -7,7 +7,7 @@
 #include <tally/abi.h>
 
 struct tally_abi_event {
-	const char *name;
+	char name[24];
 	uint32_t type, config; /* PERF_TYPE_HARDWARE or _SOFTWARE, PERF_COUNT_* */
 };
 

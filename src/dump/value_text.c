@@ -173,9 +173,9 @@ void tally_script_flags(struct tally_buf *buf, uint32_t flags)
  * PERF_BR_* of perf_event.h. */
 const char *tally_script_branch_type(uint64_t flags)
 {
-	static const char *const types[] = {"",         "COND", "UNCOND",  "IND",    "CALL",
-					    "IND_CALL", "RET",  "SYSCALL", "SYSRET", "COND_CALL",
-					    "COND_RET", "ERET", "IRQ",     "SERROR", "NO_TX"};
+	static const char types[][12] = {"",         "COND", "UNCOND",  "IND",    "CALL",
+					 "IND_CALL", "RET",  "SYSCALL", "SYSRET", "COND_CALL",
+					 "COND_RET", "ERET", "IRQ",     "SERROR", "NO_TX"};
 	/* perf prints the names of its own machine for the last five; these are all others' */
 	static const char *const more[] = {"FAULT_ALGN", "FAULT_DATA", "FAULT_INST", "ARCH_1",
 					   "ARCH_2",     "ARCH_3",     "ARCH_4",     "ARCH_5"};

@@ -11,10 +11,10 @@
 /* Members that are addresses or bits. */
 static bool is_hex(const char *name)
 {
-	static const char *const names[] = {
-	    "ip",         "addr",         "pgoff",     "data_src",  "transaction",
-	    "phys_addr",  "callchain",    "ips",       "priv",      "hw_id",
-	    "aux_offset", "trace_offset", "time_mask", "reference", "branch_hw_idx"};
+	static const char names[][16] = {"ip",          "addr",      "pgoff",        "data_src",
+					 "transaction", "phys_addr", "callchain",    "ips",
+					 "priv",        "hw_id",     "aux_offset",   "trace_offset",
+					 "time_mask",   "reference", "branch_hw_idx"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strcmp(name, names[i]))

@@ -58,8 +58,8 @@ int tally_feature_pairs(struct tally_data *data, struct file_cursor *cursor,
 const char *tally_feature_name(unsigned feature)
 {
 	/* Source: perf's names of the sections, in the order of their numbers. */
-	static const char *const perf[TALLY_FEATURES_OF_PERF] = {
-	    NULL,
+	static const char perf[TALLY_FEATURES_OF_PERF][24] = {
+	    "",
 	    "TRACING_DATA",
 	    "BUILD_ID",
 	    "HOSTNAME",
@@ -103,7 +103,7 @@ const char *tally_feature_name(unsigned feature)
 	if (feature == TALLY_FEATURE_RECORDINGS)
 		return "RECORDINGS";
 	if (feature < TALLY_FEATURES_OF_PERF)
-		return perf[feature];
+		return feature ? perf[feature] : NULL;
 	if (feature >= TALLY_FEATURE_SIMPLEPERF_FILE &&
 	    feature <= TALLY_FEATURE_SIMPLEPERF_ETM_BRANCH_LIST)
 		return simpleperf[feature - TALLY_FEATURE_SIMPLEPERF_FILE];

@@ -18,7 +18,7 @@ static const char *const names[] = {
 #define NAMES (sizeof(names) / sizeof(names[0]))
 
 /* Terms of perf's filters for which a program would need the kernel's own structures. */
-static const char *const of_perf[] = {
+static const char of_perf[][16] = {
     "id",        "time",     "txn",        "weight",      "weight1",        "weight2",
     "weight3",   "ins_lat",  "retire_lat", "p_stage_cyc", "phys_addr",      "code_pgsz",
     "data_pgsz", "mem_op",   "mem_lvlnum", "mem_lvl",     "mem_snoop",      "mem_remote",

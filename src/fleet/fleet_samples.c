@@ -26,8 +26,8 @@ enum column {
 	COLUMN_LOST,
 	COLUMNS,
 };
-static const char *const names[COLUMNS] = {"time",     "event", "pid",    "tid",    "comm", "cpu",
-					   "stack_id", "count", "period", "weight", "lost"};
+static const char names[COLUMNS][12] = {"time",     "event", "pid",    "tid",    "comm", "cpu",
+					"stack_id", "count", "period", "weight", "lost"};
 
 /* The columns of a group; those that are not there are empty. */
 struct columns {

@@ -19,7 +19,7 @@
  * Members of `has` that are set are cleared. */
 static const struct relaxation {
 	uint32_t bit;
-	const char *name;
+	char name[36];
 	struct tally_attr has;
 	uint64_t instead; /* sample_type bits that replace it */
 } relaxations[] = {

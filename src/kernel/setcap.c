@@ -10,7 +10,7 @@
 #include "base/bytes.h"
 
 /* By number. */
-static const char *const names[] = {
+static const char names[][24] = {
     "chown",
     "dac_override",
     "dac_read_search",

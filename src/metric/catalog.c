@@ -348,7 +348,7 @@ const char *tally_catalog_note(const struct tally_catalog *catalog, size_t at)
 
 const char *tally_catalog_kind_name(enum tally_catalog_kind kind)
 {
-	static const char *const names[TALLY_CATALOG_KINDS] = {
+	static const char names[TALLY_CATALOG_KINDS][24] = {
 	    [TALLY_CATALOG_HARDWARE] = "Hardware event",
 	    [TALLY_CATALOG_SOFTWARE] = "Software event",
 	    [TALLY_CATALOG_CACHE] = "Hardware cache event",

@@ -12,7 +12,7 @@ static void add_text(struct json *json, const char *key, const char *text)
 
 int tally_catalog_entry_json(const struct tally_catalog_entry *entry, FILE *to)
 {
-	static const char *const kinds[TALLY_CATALOG_KINDS] = {
+	static const char kinds[TALLY_CATALOG_KINDS][12] = {
 	    [TALLY_CATALOG_HARDWARE] = "hardware",
 	    [TALLY_CATALOG_SOFTWARE] = "software",
 	    [TALLY_CATALOG_CACHE] = "cache",

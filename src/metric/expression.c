@@ -8,7 +8,7 @@
 #include "metric/expression_inner.h"
 #include "vendor/vendor_table.h"
 
-static const char *const literal_names[EXPR_LITERALS] = {
+static const char literal_names[EXPR_LITERALS][24] = {
     [EXPR_SMT_ON] = "#smt_on",
     [EXPR_NUM_CPUS] = "#num_cpus",
     [EXPR_NUM_CPUS_ONLINE] = "#num_cpus_online",

@@ -76,7 +76,7 @@ static int note_functions(struct making *making)
 /* Whether a file's name is that of source code. */
 static bool is_source(const char *path)
 {
-	static const char *const endings[] = {
+	static const char endings[][8] = {
 	    "c",     "cc",  "cpp", "cxx", "c++", "h",   "hh",    "hpp", "hxx", "h++",  "inc",
 	    "inl",   "ipp", "tcc", "rs",  "go",  "zig", "d",     "s",   "asm", "m",    "mm",
 	    "f",     "for", "f90", "f95", "f03", "f08", "ada",   "adb", "ads", "java", "kt",

@@ -6,7 +6,7 @@
 
 /* How short names of libraries begin in which programs wait, copy or compute: glibc's and musl's,
  * and those of the languages that compilers bring. */
-static const char *const libraries[] = {
+static const char libraries[][12] = {
     "libc.so", "libc-",     "libpthread", "ld-linux", "ld-musl", "libc.musl", "libm.so",
     "libm-",   "libstdc++", "libgcc_s",   "librt.so", "librt-",  "[vdso]",    "linux-vdso",
 };

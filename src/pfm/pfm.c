@@ -33,7 +33,7 @@ const char *tally_pfm_strerror(int code)
 
 const char *tally_pfm_code_name(int code)
 {
-	static const char *const names[] = {
+	static const char names[][24] = {
 	    "PFM_SUCCESS",      "PFM_ERR_NOTSUPP",  "PFM_ERR_INVAL",    "PFM_ERR_NOINIT",
 	    "PFM_ERR_NOTFOUND", "PFM_ERR_FEATCOMB", "PFM_ERR_UMASK",    "PFM_ERR_NOMEM",
 	    "PFM_ERR_ATTR",     "PFM_ERR_ATTR_VAL", "PFM_ERR_ATTR_SET", "PFM_ERR_TOOMANY",

@@ -6,17 +6,17 @@
 #include <inttypes.h>
 
 /* Numbers: the psABI of each machine; names: regoffset_table of the kernel's ptrace.c. */
-static const char *const x86_64[] = {"%ax", "%dx", "%cx",  "%bx",  "%si",  "%di",  "%bp",  "%sp",
-				     "%r8", "%r9", "%r10", "%r11", "%r12", "%r13", "%r14", "%r15"};
-static const char *const x86_32[] = {"%ax", "%cx", "%dx", "%bx", "%sp", "%bp", "%si", "%di"};
-static const char *const arm64[] = {"%x0",  "%x1",  "%x2",  "%x3",  "%x4",  "%x5",  "%x6",  "%x7",
-				    "%x8",  "%x9",  "%x10", "%x11", "%x12", "%x13", "%x14", "%x15",
-				    "%x16", "%x17", "%x18", "%x19", "%x20", "%x21", "%x22", "%x23",
-				    "%x24", "%x25", "%x26", "%x27", "%x28", "%x29", "%lr",  "%sp"};
+static const char x86_64[][8] = {"%ax", "%dx", "%cx",  "%bx",  "%si",  "%di",  "%bp",  "%sp",
+				 "%r8", "%r9", "%r10", "%r11", "%r12", "%r13", "%r14", "%r15"};
+static const char x86_32[][8] = {"%ax", "%cx", "%dx", "%bx", "%sp", "%bp", "%si", "%di"};
+static const char arm64[][8] = {"%x0",  "%x1",  "%x2",  "%x3",  "%x4",  "%x5",  "%x6",  "%x7",
+				"%x8",  "%x9",  "%x10", "%x11", "%x12", "%x13", "%x14", "%x15",
+				"%x16", "%x17", "%x18", "%x19", "%x20", "%x21", "%x22", "%x23",
+				"%x24", "%x25", "%x26", "%x27", "%x28", "%x29", "%lr",  "%sp"};
 
 static const struct {
 	unsigned machine;
-	const char *const *names;
+	const char (*names)[8];
 	size_t count;
 } machines[] = {
     {EM_X86_64, x86_64, sizeof(x86_64) / sizeof(*x86_64)},

@@ -63,7 +63,7 @@ static void open_count(struct tally_buf *to, bool *open)
 /* Source: branch_type_name() of perf's branch.c. */
 static void put_types(struct tally_buf *to, const struct tally_branch_counts *counts, bool *open)
 {
-	static const char *const names[] = {
+	static const char names[][12] = {
 	    [PERF_BR_UNCOND] = "UNCOND",
 	    [PERF_BR_IND] = "IND",
 	    [PERF_BR_CALL] = "CALL",
@@ -98,7 +98,7 @@ static void put_types(struct tally_buf *to, const struct tally_branch_counts *co
 			tally_buf_text(to, ways[i].name);
 		}
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (names[i] && counts->types >> i & 1) {
+		if (names[i][0] && counts->types >> i & 1) {
 			open_count(to, open);
 			tally_buf_text(to, names[i]);
 		}

@@ -8,7 +8,7 @@
  * execve() the old program's stack is gone, so that its callers are.  Sources: glibc
  * (csu/, nptl/, sysdeps/unix/sysv/linux), musl (crt/, src/thread), bionic (libc/bionic), the Go
  * runtime (asm_*.s, rt0_*.s). */
-static const char *const names[] = {
+static const char names[][32] = {
     "_start",
     "__libc_start_main",
     "_start_c",

@@ -10,7 +10,7 @@
 /* Events that tools make of traces.  Source: perf's PERF_TYPE_SYNTH, INT_MAX + 1. */
 #define TYPE_SYNTHETIC (INT32_MAX + 1U)
 
-static const char *const names[SCRIPT_FIELD_COUNT] = {
+static const char names[SCRIPT_FIELD_COUNT][16] = {
     [SCRIPT_COMM] = "comm",
     [SCRIPT_TID] = "tid",
     [SCRIPT_PID] = "pid",
@@ -146,13 +146,15 @@ static int find_type(const struct parser *parser, const char *word, size_t lengt
 static int find_field(const struct parser *parser, const char *word, size_t length)
 {
 	char name[32];
-	const char *nearest;
+	const char *nearest, *all[SCRIPT_FIELD_COUNT];
 
 	for (int i = 0; i < SCRIPT_FIELD_COUNT; i++)
 		if (strlen(names[i]) == length && !memcmp(names[i], word, length))
 			return i;
 	snprintf(name, sizeof(name), "%.*s", (int)length, word);
-	nearest = tally_text_nearest(name, names, SCRIPT_FIELD_COUNT);
+	for (int i = 0; i < SCRIPT_FIELD_COUNT; i++)
+		all[i] = names[i];
+	nearest = tally_text_nearest(name, all, SCRIPT_FIELD_COUNT);
 	if (nearest)
 		return tally_fail(parser->error, -EINVAL, word - parser->text,
 				  "-F: no field '%.*s'; did you mean '%s'?", (int)length, word,

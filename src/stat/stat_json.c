@@ -135,7 +135,7 @@ static void put_all(struct json *json, const struct tally_stat *stat,
 		    const struct tally_stat_text_options *options, const struct stat_line *lines,
 		    size_t count)
 {
-	static const char *const bys[] = {
+	static const char bys[][12] = {
 	    [TALLY_STAT_GLOBAL] = "global",   [TALLY_STAT_CPU] = "cpu",
 	    [TALLY_STAT_THREAD] = "thread",   [TALLY_STAT_CORE] = "core",
 	    [TALLY_STAT_CLUSTER] = "cluster", [TALLY_STAT_CACHE] = "cache",

@@ -158,7 +158,7 @@ static bool take_type(struct parser *parser)
 /* The arguments of a function, behind its bracket, and the closing one. */
 static bool arguments(struct parser *parser, const char *name, size_t length)
 {
-	static const char *const of_field[] = {
+	static const char of_field[][32] = {
 	    "__get_str",
 	    "__get_rel_str",
 	    "__get_bitmask",
@@ -281,7 +281,7 @@ static bool divisor_follows(struct parser *parser)
 
 static bool take_operator(struct parser *parser)
 {
-	static const char *const operators[] = {
+	static const char operators[][4] = {
 	    "==", "!=", "<=", ">=", "<<", ">>", "&&", "||", "<",
 	    ">",  "&",  "|",  "+",  "-",  "*",  "/",  "%",
 	};

@@ -56,7 +56,7 @@ enum key {
 	KEYS,
 };
 
-static const char *const key_names[KEYS] = {
+static const char key_names[KEYS][24] = {
     [ANY_THREAD] = "AnyThread",
     [ARCH_STD_EVENT] = "ArchStdEvent",
     [BRIEF] = "BriefDescription",

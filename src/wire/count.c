@@ -102,7 +102,7 @@ struct tally_count tally_count_since(const struct tally_count *now,
 
 const char *tally_count_quality_name(enum tally_count_quality quality)
 {
-	static const char *const names[] = {
+	static const char names[][24] = {
 	    [TALLY_COUNT_ELSEWHERE] = "elsewhere",
 	    [TALLY_COUNT_GONE] = "gone",
 	    [TALLY_COUNT_NOT_SUPPORTED] = "not supported",

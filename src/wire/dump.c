@@ -13,7 +13,7 @@
 /* Members that are addresses, masks or bits are hexadecimal. */
 static bool is_hex(const char *name)
 {
-	static const char *const names[] = {
+	static const char names[][16] = {
 	    "ip",        "addr",         "len",         "pgoff",     "prot",       "flags",
 	    "weight",    "data_src",     "transaction", "phys_addr", "callchain",  "ips",
 	    "priv",      "trace_offset", "reference",   "hw_id",     "aux_offset", "aux_size",

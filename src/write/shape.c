@@ -6,7 +6,7 @@
 
 const char *tally_file_shape(unsigned feature)
 {
-	static const char *const shapes[FEATURE_COUNT] = {
+	static const char shapes[FEATURE_COUNT][16] = {
 	    [FEATURE_HOSTNAME] = "s",
 	    [FEATURE_OSRELEASE] = "s",
 	    [FEATURE_VERSION] = "s",
