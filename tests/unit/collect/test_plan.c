@@ -64,6 +64,8 @@ static void test_default(void **state)
 	assert_int_equal(plan.events[0].attr.sample_type & ~(uint64_t)PERF_SAMPLE_CALLCHAIN,
 			 plan.events[1].attr.sample_type);
 	assert_string_equal(asked.said, "");
+	/* A mapping wakes the recorder, which looks at the binary while the process lives. */
+	assert_true(plan.events[1].attr.watermark && plan.events[1].attr.wakeup_watermark < 1000);
 	tally_plan_done(&plan);
 	/* Without it other recorders would get build-ids that are invalid. */
 	asked.options.system_wide = true;

@@ -249,6 +249,7 @@ static void switches_are_asked_for_where_they_are_needed(void **state)
 	asked.events[0].pmu = "arm_spe_1";
 	assert_int_equal(make(&asked, &plan, &error), 0);
 	assert_int_equal(plan.events[1].attr.context_switch, 1);
+	assert_false(plan.events[1].attr.watermark); /* each switch would wake the recorder */
 	tally_plan_done(&plan);
 }
 
