@@ -196,18 +196,20 @@ function show(recording, root) {
 		}
 		bar.update(state); // measures, so the browser places all elements: behind the view, once
 		page.frame.element.hidden = recording.sample.count === 0 || state.view !== "flame" && state.view !== "sandwich";
-		work.start(passes(state, view), () => {
+		const first = !page.prepared || !view.drawn;
+		work.start(passes(state, view, first), () => {
 			head.found(state);
 			view.update(state);
 			overview.update(state);
-		}, page.prepared ? 12 : 0);
+			view.drawn = true;
+		}, first ? 0 : 12);
 		if (!tally.page || matchMedia("print").matches) work.finish(); // the first drawing is a whole one, and paper does not wait
 	}
 	// The passes over samples that a state needs. What is kept of them is not made again.
-	function* passes(state, view) {
+	function* passes(state, view, first) {
 		const { parts, inParts } = analysis;
-		// While nothing is prepared, a view is drawn behind its frame.
-		if (!page.prepared && Math.max(recording.sample.count, recording.node.count) > MANY) yield;
+		// A view that is opened first, and each while nothing is prepared, is drawn behind its frame.
+		if (first && Math.max(recording.sample.count, recording.node.count) > MANY) yield;
 		if (state.view === "flame" || state.view === "sandwich") yield* parts(page.huesInParts);
 		if (state.ops || state.recursion) yield* parts(inParts.tree(state));
 		yield* parts(inParts.picked(state));
