@@ -159,6 +159,11 @@ size_t tally_ring_pages(const struct tally_ring *ring)
 	return ring->pages;
 }
 
+size_t tally_ring_size(const struct tally_ring *ring)
+{
+	return ring->size;
+}
+
 struct perf_event_mmap_page *tally_ring_page(const struct tally_ring *ring)
 {
 	return ring->page;

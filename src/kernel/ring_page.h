@@ -15,5 +15,6 @@ void tally_ring_page_control(const struct perf_event_mmap_page *page,
 			     struct tally_ring_control *ret);
 int tally_ring_page_time_conv(const struct perf_event_mmap_page *page,
 			      struct tally_record_time_conv *ret);
+size_t tally_ring_size(const struct tally_ring *ring); /* bytes of its data */
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/param.h>
 #include <unistd.h>
+#include "kernel/ring_page.h"
 #include "base/fail.h"
 #include "base/pool.h"
 #include "kernel/ring_parts.h"
@@ -159,7 +160,7 @@ static int drain_ring(struct tally_drain *drain, size_t index, struct tally_erro
 		return 0;
 	}
 	drain->walk.noted = tally_drain_looked(drain, index);
-	capacity = tally_ring_pages(ring) * (size_t)sysconf(_SC_PAGESIZE);
+	capacity = tally_ring_size(ring);
 	drain->fullest = MAX(drain->fullest, total * 256 / capacity);
 	while (at < total) {
 		size_t to = sideband ? tally_walk_sideband(&drain->walk, &bytes, at, CHUNK)

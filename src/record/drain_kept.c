@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <tally/fd.h>
-#include <unistd.h>
 #include "base/fail.h"
+#include "kernel/ring_page.h"
 #include "base/table.h"
 #include "kernel/ring_parts.h"
 #include "record/drain.h"
@@ -93,7 +93,7 @@ static uint8_t *memory_for(size_t size)
 static int drain_ring(struct tally_drain *drain, struct tally_ring *ring, bool last,
 		      struct tally_error *error)
 {
-	size_t room = tally_ring_pages(ring) * (size_t)sysconf(_SC_PAGESIZE), total;
+	size_t room = tally_ring_size(ring), total;
 	uint8_t *copy = last ? NULL : memory_for(room);
 	struct tally_ring_bytes bytes;
 	int result = tally_fd_pause_output(tally_ring_fd(ring), true);

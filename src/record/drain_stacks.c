@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/param.h>
-#include <unistd.h>
 #include "base/fail.h"
+#include "kernel/ring_page.h"
 #include "offcpu/off_cpu_rings.h"
 #include "record/drain.h"
 #include "stacks/unwinder.h"
@@ -16,7 +16,7 @@ static int take_samples(struct tally_drain *drain, struct tally_ring *ring,
 			struct tally_stack_copies *copies)
 {
 	const struct tally_stack_events *events = tally_unwinder_events(drain->unwinder);
-	size_t capacity = tally_ring_pages(ring) * (size_t)sysconf(_SC_PAGESIZE), at = 0, total;
+	size_t capacity = tally_ring_size(ring), at = 0, total;
 	struct tally_ring_bytes bytes;
 
 	total = tally_ring_peek(ring, &bytes);

@@ -16,6 +16,7 @@
  * help on machines with many rings, where one thread cannot walk all headers and some CPUs are
  * idle. */
 #include "base/pool.h"
+#include "kernel/ring_page.h"
 #include "kernel/ring_parts.h"
 #include "record/drain_workers.h"
 
@@ -191,7 +192,6 @@ void tally_drain_workers_free(struct tally_drain_workers *workers)
 static unsigned look_at_rings(struct tally_drain_workers *workers,
 			      struct tally_drain_workers_pass *pass)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	unsigned heavy = 0;
 
 	for (size_t i = 0; i < workers->set->ring_count; i++) {
@@ -202,8 +202,7 @@ static unsigned look_at_rings(struct tally_drain_workers *workers,
 		if (piece->ring) {
 			piece->total = tally_ring_peek(piece->ring, &piece->bytes);
 			pass->fullest =
-			    MAX(pass->fullest,
-				piece->total * 256 / (tally_ring_pages(piece->ring) * page));
+			    MAX(pass->fullest, piece->total * 256 / tally_ring_size(piece->ring));
 		}
 		workers->places[i] = (struct tally_writer_piece){.size = piece->total};
 		heavy += piece->total >= HEAVY && i >= workers->cpus;

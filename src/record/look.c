@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 #include <sys/param.h>
-#include <unistd.h>
+#include "kernel/ring_page.h"
 #include "stacks/unwinder.h"
 
 #define SAMPLES  40 /* of a thread, between two looks */
@@ -35,7 +35,7 @@ static enum tally_looked look_at(struct tally_drain *drain, size_t index)
 	if (before < total)
 		tally_walk_mappings(&drain->walk, &bytes, before);
 	drain->looked[index] = total;
-	if (total >= tally_ring_pages(ring) * (size_t)sysconf(_SC_PAGESIZE) / 2)
+	if (total >= tally_ring_size(ring) / 2)
 		return TALLY_LOOKED_FULL;
 	return before < total ? TALLY_LOOKED_SOME : TALLY_LOOKED_NOTHING;
 }

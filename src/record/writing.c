@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/param.h>
-#include <unistd.h>
+#include "kernel/ring_page.h"
 #include "base/fail.h"
 #include "write/writer.h"
 
@@ -37,7 +37,7 @@ static int refuse(const struct tally_recorder_rings *rings, const struct tally_o
 		    "writes its own file");
 	for (size_t i = 0; i < set->ring_count; i++)
 		if (set->rings[i] && i % TALLY_RING_KINDS == TALLY_RING_SAMPLES)
-			ring = tally_ring_pages(set->rings[i]) * (size_t)sysconf(_SC_PAGESIZE);
+			ring = tally_ring_size(set->rings[i]);
 	if (rings->flush_least > ring / 4)
 		return tally_fail(
 		    error, -EINVAL, -1,
@@ -78,7 +78,7 @@ static size_t behind_room(const struct tally_openset *set, unsigned times)
 
 	for (size_t i = 0; i < set->ring_count; i++)
 		if (set->rings[i])
-			bytes += tally_ring_pages(set->rings[i]) * (size_t)sysconf(_SC_PAGESIZE);
+			bytes += tally_ring_size(set->rings[i]);
 	return MAX(bytes * times, (size_t)BEHIND_LEAST);
 }
 
