@@ -8,6 +8,7 @@
 #include "annotate/place_sums.h"
 #include "base/fail.h"
 #include "base/option_struct.h"
+#include "base/pool.h"
 #include "base/text.h"
 #include "diff/diff_state.h"
 #include "page/page_code.h"
@@ -64,24 +65,47 @@ static int take_source(struct page_tables *tables, struct page_source *source,
 	return result;
 }
 
+/* Source and assembly are found while the samples are sorted: they share nothing. */
+struct parts {
+	struct page_tables *tables;
+	struct page_samples_taken *taken;
+	const struct page_source *sources;
+	size_t count;
+	struct tally_error *error;
+};
+
+static int make_part(void *context, unsigned worker, size_t part)
+{
+	const struct parts *parts = context;
+	int result = 0;
+
+	(void)worker;
+	if (!part)
+		return tally_page_samples_make(parts->taken);
+	for (size_t i = 0; i < parts->count && !result; i++)
+		result = tally_page_code_make(parts->tables, &parts->sources[i], parts->error);
+	return result;
+}
+
 static int make_tables(struct page_tables *tables, struct page_source *sources, size_t count,
 		       const struct tally_diff *diff, struct tally_error *error)
 {
-	struct page_samples_taken *taken = NULL;
-	int result = tally_page_samples_new(tables, sources, count, &taken);
+	struct parts parts = {tables, NULL, sources, count, error};
+	int result = tally_page_samples_new(tables, sources, count, &parts.taken);
 
 	tally_page_functions_plan(tables, sources, count);
 	if (!result && diff)
 		result = tally_page_difference_names(tables, diff);
 	for (size_t i = 0; i < count && !result; i++)
-		result = take_source(tables, &sources[i], taken);
+		result = take_source(tables, &sources[i], parts.taken);
 	if (!result)
-		result = tally_page_samples_make(taken);
+		result =
+		    tally_pool_run(tally_session_threads(sources[0].session), 2, make_part, &parts);
 	if (!result && diff)
 		result = tally_page_difference_rows(tables, diff, sources);
 	for (size_t i = 0; i < count && !result; i++)
 		result = tally_page_moments_make(tables, &sources[i], error);
-	tally_page_samples_free(taken);
+	tally_page_samples_free(parts.taken);
 	tally_page_program_mark(tables);
 	return result;
 }
@@ -188,8 +212,6 @@ static int write_sources(struct page_source *sources, size_t count, const struct
 		tally_call_sums_done(&sources[i].worker.calls);
 		tally_contexts_done(&sources[i].worker.contexts);
 	}
-	for (size_t i = 0; i < count && !result; i++)
-		result = tally_page_code_make(&tables, &sources[i], error);
 	if (!result)
 		result = tally_page_file_open(&file, path, own.to, error);
 	if (!result) {

@@ -396,7 +396,7 @@ int tally_page_code_make(struct page_tables *tables, const struct page_source *s
 	struct place_sums sums;
 	int result;
 
-	if (!source->places || !tables->sample_count)
+	if (!source->places || !tables->function_count)
 		return 0;
 	making = calloc(1, sizeof(*making));
 	if (!making)

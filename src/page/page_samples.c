@@ -352,11 +352,11 @@ int tally_page_samples_new(struct page_tables *tables, const struct page_source 
 	most = sums > contexts ? sums : contexts;
 	taken->tables = tables;
 	taken->workers = tally_session_threads(sources[0].session);
-	taken->facts = malloc(contexts * sizeof(*taken->facts));
-	taken->ranks = malloc(contexts * sizeof(*taken->ranks));
-	taken->nodes = malloc(sums * sizeof(*taken->nodes));
-	taken->items = malloc(most * sizeof(*taken->items));
-	taken->spare = malloc(most * sizeof(*taken->spare));
+	taken->facts = array_new(contexts, sizeof(*taken->facts));
+	taken->ranks = array_new(contexts, sizeof(*taken->ranks));
+	taken->nodes = array_new(sums, sizeof(*taken->nodes));
+	taken->items = array_new(most, sizeof(*taken->items));
+	taken->spare = array_new(most, sizeof(*taken->spare));
 	*ret = taken;
 	/* Numbers of sums are 32 bits wide. */
 	return taken->facts && taken->ranks && taken->nodes && taken->items && taken->spare &&
@@ -427,7 +427,7 @@ int tally_page_samples_make(struct page_samples_taken *taken)
 		coarsen(taken);
 	}
 	tables->start = taken->parts[0].start;
-	tables->samples = calloc((size_t)count + 1, sizeof(*tables->samples));
+	tables->samples = table_new((size_t)count + 1, sizeof(*tables->samples));
 	if (!tables->samples)
 		return -ENOMEM;
 	join(taken);
