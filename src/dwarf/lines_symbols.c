@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/key_order.h"
 #include "base/sorted.h"
 #include "base/table.h"
 #include "dwarf/object_file.h"
@@ -24,30 +25,6 @@ static bool is_function(const GElf_Sym *symbol)
 	}
 }
 
-static int add(struct tally_line_symbols *symbols, const struct tally_line_symbol *symbol)
-{
-	if (!array_next(&symbols->list, &symbols->room, symbols->count, 256,
-			sizeof(*symbols->list)))
-		return -ENOMEM;
-	symbols->list[symbols->count++] = *symbol;
-	return 0;
-}
-
-/* By section and address; of those at one address the longest last, of equal ones the first of the
- * file. */
-static int compare(const void *a, const void *b)
-{
-	const struct tally_line_symbol *one = a, *other = b;
-
-	if (one->section != other->section)
-		return one->section < other->section ? -1 : 1;
-	if (one->address != other->address)
-		return one->address < other->address ? -1 : 1;
-	if (one->size != other->size)
-		return one->size < other->size ? -1 : 1;
-	return one->order > other->order ? -1 : one->order < other->order;
-}
-
 /* A file's name is certain for local symbols; for global ones only where no other file's name
  * follows a symbol. */
 static int read_table(struct tally_line_symbols *symbols, const struct tally_elf *elf,
@@ -61,6 +38,9 @@ static int read_table(struct tally_line_symbols *symbols, const struct tally_elf
 
 	if (count > INT32_MAX)
 		count = INT32_MAX;
+	symbols->list = array_new(count + 1, sizeof(*symbols->list));
+	if (!symbols->list)
+		return -ENOMEM;
 	for (size_t i = 1; i < count; i++) {
 		struct tally_line_symbol one = {.order = (uint32_t)i};
 		GElf_Sym symbol;
@@ -87,10 +67,65 @@ static int read_table(struct tally_line_symbols *symbols, const struct tally_elf
 		one.size = symbol.st_size ? symbol.st_size : 1;
 		one.section = symbol.st_shndx;
 		one.file = local || !several ? file : NULL;
-		if (add(symbols, &one))
-			return -ENOMEM;
+		symbols->list[symbols->count++] = one;
 	}
 	return 0;
+}
+
+/* Of those at one address the longest last, of equal ones the first of the file. */
+static int compare(const void *a, const void *b)
+{
+	const struct tally_line_symbol *one = a, *other = b;
+
+	if (one->size != other->size)
+		return one->size < other->size ? -1 : 1;
+	return one->order > other->order ? -1 : one->order < other->order;
+}
+
+static void sort_equal(struct tally_line_symbol *list, size_t count)
+{
+	for (size_t i = 0, next; i < count; i = next) {
+		for (next = i + 1; next < count && list[next].section == list[i].section &&
+				   list[next].address == list[i].address;)
+			next++;
+		if (next - i > 1)
+			qsort(&list[i], next - i, sizeof(*list), compare);
+	}
+}
+
+/* By section and address. */
+static int sort(struct tally_line_symbols *symbols)
+{
+	size_t count = symbols->count;
+	uint64_t *keys = array_new(count, sizeof(*keys));
+	uint32_t *order = array_new(count, sizeof(*order));
+	uint32_t *spare = array_new(count, sizeof(*spare));
+	struct tally_line_symbol *sorted = array_new(count, sizeof(*sorted));
+	bool room = keys && order && spare && sorted;
+
+	for (size_t i = 0; i < count && room; i++) {
+		keys[i] = symbols->list[i].address;
+		order[i] = (uint32_t)i;
+	}
+	if (room)
+		tally_key_sort(keys, order, spare, count);
+	for (size_t i = 0; i < count && room; i++)
+		keys[i] = symbols->list[i].section;
+	if (room)
+		tally_key_sort(keys, order, spare, count);
+	for (size_t i = 0; i < count && room; i++)
+		sorted[i] = symbols->list[order[i]];
+	if (room) {
+		sort_equal(sorted, count);
+		free(symbols->list);
+		symbols->list = sorted;
+		sorted = NULL;
+	}
+	free(keys);
+	free(order);
+	free(spare);
+	free(sorted);
+	return room ? 0 : -ENOMEM;
 }
 
 int tally_line_symbols_read(struct tally_line_symbols *symbols, const struct tally_elf *elf)
@@ -102,9 +137,7 @@ int tally_line_symbols_read(struct tally_line_symbols *symbols, const struct tal
 		section = tally_elf_find(elf, ".dynsym", SHT_DYNSYM);
 	if (section)
 		error = read_table(symbols, elf, section);
-	if (symbols->count)
-		qsort(symbols->list, symbols->count, sizeof(*symbols->list), compare);
-	return error;
+	return error || !symbols->count ? error : sort(symbols);
 }
 
 void tally_line_symbols_done(struct tally_line_symbols *symbols)

@@ -15,7 +15,7 @@ struct tally_line_symbol {
 
 struct tally_line_symbols { /* all zero is empty and valid */
 	struct tally_line_symbol *list;
-	size_t count, room;
+	size_t count;
 };
 
 /* Takes .symtab, or .dynsym where it has none.  0 or -ENOMEM. */
