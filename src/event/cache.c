@@ -68,6 +68,11 @@ static bool read_parts(const char *text, size_t length, int *operation, int *res
 	return true;
 }
 
+static bool may_count(uint64_t cache, uint64_t operation)
+{
+	return tally_abi_caches[cache].operations >> operation & 1;
+}
+
 static enum cache_answer find_in(unsigned cache, const char *text, size_t length,
 				 struct tally_attr *ret)
 {
@@ -79,7 +84,7 @@ static enum cache_answer find_in(unsigned cache, const char *text, size_t length
 		operation = PERF_COUNT_HW_CACHE_OP_READ;
 	if (result < 0)
 		result = PERF_COUNT_HW_CACHE_RESULT_ACCESS;
-	if (!(tally_abi_caches[cache].operations >> operation & 1))
+	if (!may_count(cache, (uint64_t)operation))
 		return CACHE_IMPOSSIBLE;
 	*ret = (struct tally_attr){
 	    .type = PERF_TYPE_HW_CACHE,
@@ -110,8 +115,7 @@ int tally_cache_format(uint64_t config, char *to, size_t room)
 	uint64_t cache = config & 0xff, operation = config >> 8 & 0xff, result = config >> 16;
 
 	if (cache >= PERF_COUNT_HW_CACHE_MAX || operation >= PERF_COUNT_HW_CACHE_OP_MAX ||
-	    result >= PERF_COUNT_HW_CACHE_RESULT_MAX ||
-	    !(tally_abi_caches[cache].operations >> operation & 1))
+	    result >= PERF_COUNT_HW_CACHE_RESULT_MAX || !may_count(cache, operation))
 		return -1;
 	return snprintf(to, room, "%s-%s", tally_abi_caches[cache].words[0],
 			tally_abi_cache_counts[operation][result]);
@@ -140,12 +144,14 @@ static int format(const struct tally_attr *attr, const struct tally_event_option
 static bool name_at(size_t index, char to[EVENT_NAME_ROOM])
 {
 	for (uint64_t cache = 0; cache < PERF_COUNT_HW_CACHE_MAX; cache++)
-		for (uint64_t operation = 0; operation < PERF_COUNT_HW_CACHE_OP_MAX; operation++)
-			for (uint64_t result = 0; result < PERF_COUNT_HW_CACHE_RESULT_MAX; result++)
-				if (tally_cache_format(cache | operation << 8 | result << 16, to,
-						       EVENT_NAME_ROOM) > 0 &&
-				    !index--)
-					return true;
+		for (uint64_t operation = 0; operation < PERF_COUNT_HW_CACHE_OP_MAX; operation++) {
+			if (!may_count(cache, operation))
+				continue;
+			if (index < PERF_COUNT_HW_CACHE_RESULT_MAX)
+				return tally_cache_format(cache | operation << 8 | index << 16, to,
+							  EVENT_NAME_ROOM) > 0;
+			index -= PERF_COUNT_HW_CACHE_RESULT_MAX;
+		}
 	return false;
 }
 
