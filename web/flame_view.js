@@ -55,6 +55,7 @@ function create(page) {
 		describe: (boxes, at) => page.describe(boxes, at, layoutTime),
 		faded: (boxes, at) => !layoutTime && boxes.depth[at] < above,
 		empty: () => page.nothing(),
+		narrow: () => now().inverted === "1" && above === 0,
 	});
 	const legend = make("div", { class: "legend", role: "list", "aria-label": "Colours" });
 	const element = make("section", { class: "view view-graph", "aria-label": "Flame graph" },

@@ -6,7 +6,7 @@ const { make, fit, say } = tally.dom;
 const { ROW } = tally.graphPaint;
 
 // options: label; layout(boxes, least, width): fills the boxes; zoom(boxes, at); act(action, boxes, at);
-// describe(boxes, at) -> {name, image, lines}; up(); page: the shared parts; most(): it is as high as its boxes, but no more than
+// describe(boxes, at) -> {name, image, lines}; up(); page: the shared parts; narrow(): what is missing in the first row was too narrow; most(): it is as high as its boxes, but no more than
 // these pixels. Whatever its height, only what is seen is drawn.
 function create(page, options) {
 	const boxes = tally.boxes.create();
@@ -48,6 +48,18 @@ function create(page, options) {
 			width, height, top, bottom: top + shown, up: options.up(), theme, current, hover, text: page.text,
 			colour: tally.graphPaint.colours(page.analysis, state, theme, page.hues), faded: options.faded ? (at) => options.faded(boxes, at) : () => false,
 		});
+		delete element.dataset.narrow;
+		if (options.narrow && options.narrow()) drawNarrow(context, width, top, theme);
+	}
+	// Says what would be right of the first row's boxes.
+	function drawNarrow(context, width, top, theme) {
+		let edge = 0;
+		for (let i = 1; i < boxes.count && boxes.depth[i] === 1; i++) edge = boxes.right[i];
+		const share = tally.format.percent(1 - edge), room = (1 - edge) * width - 12;
+		const text = edge > 0 && [`${share} in functions that are too narrow to draw`, `${share} too narrow to draw`, share].find((one) => context.measureText(one).width < room);
+		if (!text) return;
+		context.fillStyle = theme.faint;
+		context.fillText(element.dataset.narrow = text, edge * width + 6, (options.up() ? height - 2 * ROW : ROW) - top + ROW / 2);
 	}
 	function ask() {
 		if (!asked) requestAnimationFrame(draw);

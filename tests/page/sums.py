@@ -226,6 +226,23 @@ def inverted(bench: Bench):
 
 
 @case
+def narrow(bench: Bench):
+    """the inverted graph says how much is in functions that are too narrow to draw"""
+    one = made.Made(made.summary("narrow", 1))
+    main, thread = one.function("main"), one.thread(10, 10, "app")
+    one.sample(0, thread, one.stack([main, one.function("hot")]), 4000)
+    for i in range(6000):
+        one.sample(1, thread, one.stack([main, one.function(f"f{i}")]), 1)
+    bench.file("narrow", one)
+    tab = bench.open("narrow", "#view=flame&inverted=1")
+    shown = "document.querySelector('.view-graph .graph').dataset.narrow || ''"
+    same(tab.run(shown), "60.0 % in functions that are too narrow to draw")
+    for state in ("zoom: String(tally.page.view.graph.boxes.label[1])", "zoom: '', inverted: ''"):
+        tab.run(f"tally.page.store.set({{ {state} }}), tally.page.finish()")
+        same(tab.run(shown), "", state)
+
+
+@case
 def sandwich(bench: Bench):
     """callers and callees of a function sum all its places, recursion once"""
     tab = bench.open("known", "#view=sandwich&fn=3")
