@@ -62,7 +62,8 @@ uint32_t tally_jit_inner_pid(const char *root, uint32_t pid)
 		for (;;) {
 			unsigned long number = strtoul(at, &end, 10);
 
-			if (end == at)
+			/* A later process's thread has the number of one that ended. */
+			if (end == at || (at == line + 8 && number != pid))
 				break;
 			inner = number;
 			at = end;

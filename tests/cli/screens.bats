@@ -102,6 +102,26 @@ screen() { # columns, options
 	grep -q 'programs can name it: java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit)' shown || { cat shown; return 1; }
 }
 
+@test "13.T: a process whose number is that of another one's thread now keeps its number" {
+	command -v python3 >/dev/null || skip "python3 is not installed: it makes the recording"
+	python3 -c 'import threading, time
+thread = threading.Thread(target=time.sleep, args=(60,), daemon=True)
+thread.start()
+print(thread.native_id, flush=True)
+thread.join()' >thread 3>&- &
+	local process=$! tid
+	for _ in {1..100}; do
+		[ -s thread ] && break
+		sleep 0.1
+	done
+	tid=$(<thread)
+	printf '%s\n' "comm $tid runtime" "map $tid 7000000 10000 0 //anon" "sample $tid 7000100 user 7000100" |
+		python3 "$HERE/recording.py" jit.data
+	screen 80 -i jit.data >shown
+	kill "$process"
+	grep -F "[JIT] tid $tid " shown
+}
+
 @test "13.T: Ctrl-C leaves a recording whose samples the report shows, said on a line of its own" {
 	rm -f ended.data
 	script -qec "'$TALLY' record -e cpu-clock -o ended.data -- ./a-program-with-a-long-name 100000 & \
