@@ -42,7 +42,7 @@ static int read_table(struct tally_line_symbols *symbols, const struct tally_elf
 	if (!symbols->list)
 		return -ENOMEM;
 	for (size_t i = 1; i < count; i++) {
-		struct tally_line_symbol one = {.order = (uint32_t)i};
+		struct tally_line_symbol one;
 		GElf_Sym symbol;
 		bool local;
 
@@ -72,28 +72,22 @@ static int read_table(struct tally_line_symbols *symbols, const struct tally_elf
 	return 0;
 }
 
-/* Of those at one address the longest last, of equal ones the first of the file. */
-static int compare(const void *a, const void *b)
-{
-	const struct tally_line_symbol *one = a, *other = b;
+enum sort_key { BY_SIZE, BY_ADDRESS, BY_SECTION, SORT_KEYS };
 
-	if (one->size != other->size)
-		return one->size < other->size ? -1 : 1;
-	return one->order > other->order ? -1 : one->order < other->order;
-}
-
-static void sort_equal(struct tally_line_symbol *list, size_t count)
+static uint64_t key_of(const struct tally_line_symbol *symbol, enum sort_key key)
 {
-	for (size_t i = 0, next; i < count; i = next) {
-		for (next = i + 1; next < count && list[next].section == list[i].section &&
-				   list[next].address == list[i].address;)
-			next++;
-		if (next - i > 1)
-			qsort(&list[i], next - i, sizeof(*list), compare);
+	switch (key) {
+	case BY_SIZE:
+		return symbol->size;
+	case BY_ADDRESS:
+		return symbol->address;
+	default:
+		return symbol->section;
 	}
 }
 
-/* By section and address. */
+/* By section and address; of those at one address the longest last, of equal ones the first of the
+ * file. */
 static int sort(struct tally_line_symbols *symbols)
 {
 	size_t count = symbols->count;
@@ -103,29 +97,25 @@ static int sort(struct tally_line_symbols *symbols)
 	struct tally_line_symbol *sorted = array_new(count, sizeof(*sorted));
 	bool room = keys && order && spare && sorted;
 
-	for (size_t i = 0; i < count && room; i++) {
-		keys[i] = symbols->list[i].address;
-		order[i] = (uint32_t)i;
-	}
-	if (room)
-		tally_key_sort(keys, order, spare, count);
 	for (size_t i = 0; i < count && room; i++)
-		keys[i] = symbols->list[i].section;
-	if (room)
+		order[i] = (uint32_t)(count - 1 - i);
+	for (enum sort_key key = BY_SIZE; key < SORT_KEYS && room; key++) {
+		for (size_t i = 0; i < count; i++)
+			keys[i] = key_of(&symbols->list[i], key);
 		tally_key_sort(keys, order, spare, count);
+	}
 	for (size_t i = 0; i < count && room; i++)
 		sorted[i] = symbols->list[order[i]];
-	if (room) {
-		sort_equal(sorted, count);
-		free(symbols->list);
-		symbols->list = sorted;
-		sorted = NULL;
-	}
 	free(keys);
 	free(order);
 	free(spare);
-	free(sorted);
-	return room ? 0 : -ENOMEM;
+	if (!room) {
+		free(sorted);
+		return -ENOMEM;
+	}
+	free(symbols->list);
+	symbols->list = sorted;
+	return 0;
 }
 
 int tally_line_symbols_read(struct tally_line_symbols *symbols, const struct tally_elf *elf)

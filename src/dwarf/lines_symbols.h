@@ -10,7 +10,7 @@ struct tally_line_symbol {
 	uint64_t address, size;
 	const char *name; /* mangled; lives as long as the file is open */
 	const char *file; /* of the STT_FILE that it stands behind; NULL: unknown */
-	uint32_t section, order;
+	uint32_t section;
 };
 
 struct tally_line_symbols { /* all zero is empty and valid */

@@ -56,14 +56,15 @@ uint32_t tally_jit_inner_pid(const char *root, uint32_t pid)
 	if (!pid || tally_fs_readf(STATUS_MOST, &status, NULL, "%s/proc/%u/status", root, pid))
 		return pid;
 	line = strstr(status, "\nNStgid:");
-	if (line) { /* outermost first */
+	/* Outermost first: another number than `pid` if a later process's thread has that of one
+	 * that ended. */
+	if (line && strtoul(line + 8, NULL, 10) == pid) {
 		char *at = line + 8, *end = at;
 
 		for (;;) {
 			unsigned long number = strtoul(at, &end, 10);
 
-			/* A later process's thread has the number of one that ended. */
-			if (end == at || (at == line + 8 && number != pid))
+			if (end == at)
 				break;
 			inner = number;
 			at = end;

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include "elf/package.h"
 
-#define OTHERS 300 /* lists without the files that are looked for: several pieces of work */
+#define OTHERS 300 /* lists without the files that are looked for */
 
 static const char root[] = "root/var/lib/dpkg/info";
 
