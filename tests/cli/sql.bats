@@ -18,7 +18,7 @@ int main(void)
 END
 	gcc -O0 -g -o work work.c || return 0
 	perf record -q -g -e cpu-clock:u -F 2000 -o chains.data -- ./work 2>/dev/null || true
-	perf record -q -e task-clock:u,page-faults:u -c 1000 -d -o two.data -- ./work 2>/dev/null || true
+	perf record -q -e 'task-clock/period=50000/u,page-faults/period=1/u' -d -o two.data -- ./work 2>/dev/null || true
 	"$TALLY" script -i chains.data --sql chains.db 2>/dev/null || true
 }
 
