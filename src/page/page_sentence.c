@@ -15,6 +15,7 @@
 /* Parts of the time, or of the CPU time, that are worth a word. */
 #define BUSY        0.85
 #define LITTLE      0.3
+#define TAKEN       0.1 /* also of what threads ran */
 #define KERNEL      0.4
 #define WAITS       0.5
 #define WORTH_TIME  0.05
@@ -311,7 +312,7 @@ static void put_busy(const struct usage *usage, struct tally_buf *to)
 /* Where that is not the whole sentence already. */
 static void put_taken(const struct usage *usage, struct tally_buf *to)
 {
-	if (usage->taken < usage->length * LITTLE || usage->taken > usage->all)
+	if (usage->taken < MAX(usage->length, usage->all) * TAKEN || usage->taken > usage->all)
 		return;
 	tally_buf_text(to, " Others take the CPUs: threads waited ");
 	tally_page_put_amount(to, usage->taken * NS, true);
