@@ -9,7 +9,7 @@ A gesture is a change of what the page shows, made by a key. Its answer is the t
 screen, as the browser itself measures it (Event Timing, in steps of 8 ms; nothing takes less than 16). What a pass over all
 samples is still made for then is drawn later: "all" is the end of the second frame after that. Times are medians, then the longest; then
 the longest task. Of a made page it is also said what a view takes that is opened again, and right after loading, when nothing is
-prepared, and a quarter of a second later, the soonest that a person reacts. Both other programs are npm packages, and are
+prepared, and a quarter of a second later, the soonest that a person reacts; and what a page takes that is one canvas, filled. Both other programs are npm packages, and are
 installed below the build folder the first time.
 """
 import argparse
@@ -57,6 +57,16 @@ MEASURE = """(() => {
             return JSON.stringify([answer, Math.max(answer, all), Math.max(0, ...tasks)]);
         },
     };
+})()"""
+# A page that is one canvas of the size of a flame graph, filled by each gesture: what the browser takes for any picture here.
+ALONE = """(() => {
+    document.body.innerHTML = "<canvas width='1568' height='800'></canvas>";
+    const context = document.querySelector("canvas").getContext("2d");
+    let count = 0;
+    window.tally = { page: { busy: false, store: { set() {
+        context.fillStyle = count++ % 2 ? "gray" : "silver";
+        context.fillRect(0, 0, 1568, 800);
+    } } } };
 })()"""
 SIZE = "JSON.stringify([tally.page.analysis.recording.node.count, tally.page.analysis.recording.sample.count, tally.page.analysis.recording.end])"
 PATHS = """(() => {
@@ -155,6 +165,12 @@ def measure_made(chromium, folder):
     page = os.path.join(folder, "made.html")
     subprocess.run([sys.executable, os.path.join(TOP, "tests", "page", "made.py"), "large", page], check=True)
     tab = opened(chromium, page)
+    alone = chromium.tab(width=1600, height=1000)
+    alone.run(ALONE)
+    alone.run(MEASURE)
+    alone.next_frame()
+    yield f"a canvas alone, filled: {gestures(alone, [{}] * 20)}"
+    alone.close()
     nodes, samples, end = json.loads(tab.run(SIZE))
     tab.wait("tally.page.prepared === true")
     prepared = tab.run("performance.now() - performance.getEntriesByName('tally-drawn')[0].startTime")

@@ -50,15 +50,19 @@ function* strips(page, run) {
 	for (const one of byEvent(page)) for (const strips of ["process", "thread", "cpu"]) yield* analysis.parts(tally.strips.of(analysis, { ...one, strips }, run, whole, tally.strips.LIMIT));
 }
 
-// Draws graphs where nobody sees them: texts and colours are kept, and the browser compiles what draws them.
+// Draws graphs where nobody sees them, on the canvas of the flame graph: its memory and texts and colours are kept, and the browser
+// compiles what draws them.
 function* warm(page, state, width) {
-	const { analysis } = page, boxes = tally.boxes.create(), height = innerHeight, theme = tally.palette.theme(state), context = tally.dom.fit(tally.dom.make("canvas"), width, height);
+	const { element, canvas } = page.make("flame").graph;
+	if (element.isConnected) return;
+	const { analysis } = page, boxes = tally.boxes.create(), height = innerHeight, theme = tally.palette.theme(state), context = tally.dom.fit(canvas, width, height, height);
 	const { ROW, colours, paint } = tally.graphPaint, colour = colours(analysis, state, theme, page.hues), tree = analysis.tree(state), sums = analysis.sums(state), least = 1 / width, [begin, end] = page.span(state);
 	yield null;
 	for (const lay of [tally.layTree.parts(boxes, tree, sums, { least }), tally.layCallers.parts(boxes, tree, sums.self, { labels: analysis.recording.labels, least }),
 		tally.layTime.parts(boxes, tree, analysis.now(analysis.inParts.columns(state, width >> 1, [begin, end])), begin, end)]) {
 		yield* lay;
 		for (let top = 0; top < Math.min(height, boxes.rows * ROW); top += 5 * ROW) {
+			if (element.isConnected) return;
 			paint(context, boxes, { width, height, top, bottom: top + 2 * ROW, up: false, theme, current: -1, hover: -1, text: page.text, colour, faded: () => false });
 			yield null;
 		}

@@ -57,14 +57,14 @@ function list(label, choices, get, set) {
 	return { element: select, update() { select.value = get(); } };
 }
 
-// The size of a canvas follows its element, in the screen's own pixels. Returns the context, scaled to CSS pixels. `keeps`: a canvas
-// that is up to a half higher stays so, as for another height the browser takes new memory.
-function fit(canvas, width, height, keeps) {
+// The size of a canvas follows its element, in the screen's own pixels. Returns the context, scaled to CSS pixels. `most`: how high
+// it may become; it is made so high at once, as for another height the browser takes new memory, which is slow.
+function fit(canvas, width, height, most = 0) {
 	const scale = window.devicePixelRatio || 1;
-	const w = Math.max(1, Math.round(width * scale)), h = Math.max(1, Math.round(height * scale));
-	const stays = keeps && canvas.width === w && canvas.height > h && canvas.height < 1.5 * h;
+	const w = Math.max(1, Math.round(width * scale)), h = Math.max(1, Math.round(height * scale)), high = Math.max(h, Math.round(most * scale));
+	const stays = most > 0 && canvas.width === w && canvas.height >= h && canvas.height < 1.5 * high;
 	if (canvas.width !== w) canvas.width = w;
-	if (canvas.height !== h && !stays) canvas.height = h;
+	if (canvas.height !== high && !stays) canvas.height = high;
 	const context = canvas.getContext("2d");
 	context.setTransform(scale, 0, 0, scale, 0, 0);
 	context.clearRect(0, 0, width, height);

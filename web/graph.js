@@ -41,7 +41,8 @@ function create(page, options) {
 		drawnWidth = width;
 		if (shown < height) element.dataset.cut = `${Math.floor(shown / ROW)} of ${boxes.rows} rows`; // for paper
 		else delete element.dataset.cut;
-		const context = fit(canvas, width, shown, true), theme = tally.palette.theme(state);
+		const most = options.most ? options.most() : element.clientHeight;
+		const context = fit(canvas, width, shown, most < Infinity ? most : shown), theme = tally.palette.theme(state);
 		canvas.style.width = `${width}px`;
 		canvas.style.height = `${width * canvas.height / canvas.width}px`;
 		tally.graphPaint.paint(context, boxes, {
@@ -203,7 +204,7 @@ function create(page, options) {
 		else if (!options.most && element.clientHeight !== drawnHeight) draw();
 	}).observe(element);
 
-	return { element, boxes, update, width: room, place, choose: (at) => choose(at, true) };
+	return { element, canvas, boxes, update, width: room, place, choose: (at) => choose(at, true) };
 }
 
 tally.graph = { create };

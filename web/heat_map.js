@@ -11,8 +11,7 @@ function create(page) {
 		class: "heat", tabindex: "0", role: "application", "aria-roledescription": "heat map",
 		"aria-label": "Heat map. Arrow keys move the chosen span, plus and minus change its size, Escape clears it.",
 	}, canvas);
-	const ground = make("canvas"), cells = make("canvas"); // the map without a span, which is drawn once; its cells
-	let shape = { columns: 1, column: 1, cell: 1 }, values = null, from = null, drawn = [];
+	let shape = { columns: 1, column: 1, cell: 1 }, values = null, from = null, drawn = [], image = null; // image: the cells, in the screen's own pixels
 
 	// The seconds of a column: so many that all fit.
 	function measure(width) {
@@ -23,32 +22,36 @@ function create(page) {
 		shape = { columns, column, cell: Math.max(1, Math.min(12, Math.floor(width / columns))) };
 	}
 
-	function compute(state) {
-		const key = [analysis.events(state).list, state.who, state.recordings, state.ops, state.recursion, state.filter, state.filter && state.search, shape.column].join("|");
-		return analysis.keep("heat", key, () => {
+	// The sums of cells.
+	function sums(state) {
+		const { columns, column } = shape;
+		return ["heat", `${analysis.selection(state)}|${column}`, function* () {
 			const { time, node, weight } = recording.sample, { count, index } = analysis.picked(state), of = analysis.places(state);
-			const cells = new Float64Array(shape.columns * ROWS), step = shape.column / ROWS;
-			for (let i = 0; i < count; i++) {
-				const at = index[i];
-				if (of === null || of[node[at]] !== tally.NONE) cells[Math.min(cells.length - 1, Math.floor(time[at] / step))] += weight[at];
-			}
+			const cells = new Float64Array(columns * ROWS), step = column / ROWS;
+			yield* tally.kept.steps(count, (low, high) => {
+				for (let i = low; i < high; i++) {
+					const at = index[i];
+					if (of === null || of[node[at]] !== tally.NONE) cells[Math.min(cells.length - 1, Math.floor(time[at] / step))] += weight[at];
+				}
+			});
 			return cells;
-		});
+		}];
 	}
 
 	function update(state) {
 		const room = element.clientWidth;
 		if (!room) return;
 		measure(room);
-		values = compute(state);
+		values = analysis.now(sums(state));
 		const width = shape.columns * shape.cell, height = ROWS * CELL, theme = tally.palette.theme(state);
 		canvas.style.width = `${width}px`;
 		canvas.style.height = `${height + 16}px`;
 		const context = fit(canvas, width, height + 16), span = tally.state.read.range(state.span), step = shape.column / ROWS;
 		const of = [values, width, devicePixelRatio, theme.name];
-		if (of.some((one, at) => one !== drawn[at])) paint(fit(ground, width, height + 16), width, height, theme);
+		if (of.some((one, at) => one !== drawn[at])) paint(width, height, theme);
 		drawn = of;
-		context.drawImage(ground, 0, 0, width, height + 16);
+		context.putImageData(image, 0, 0);
+		tally.timeAxis.draw(context, { begin: 0, end: shape.columns * shape.column * recording.unit, left: 0, width, top: height, height: 16, theme });
 		if (span) {
 			fade(context, span, step, theme);
 			outline(context, span, step, theme);
@@ -62,23 +65,17 @@ function create(page) {
 		for (let i = 0; i < values.length; i++) if (values[i] > result) result = values[i];
 		return result;
 	}
-	function paint(context, width, height, theme) {
-		const step = shape.column / ROWS, colours = theme.heat, top = most(), { cell } = shape;
-		const gap = cell > 4 ? 1 : 0;
-		// Tens of thousands of cells are written as points of an image, which is far faster than to draw each.
-		const image = new ImageData(width, height), points = new Uint32Array(image.data.buffer);
-		const inks = colours.map((colour) => tally.palette.point(colour));
+	// Tens of thousands of cells are written as points of an image, which is far faster than to draw each.
+	function paint(width, height, theme) {
+		const step = shape.column / ROWS, top = most(), { cell } = shape, gap = cell > 4 ? 1 : 0, scale = devicePixelRatio || 1;
+		const wide = Math.max(1, Math.round(width * scale)), high = Math.round(height * scale), inks = theme.heat.map((colour) => tally.palette.point(colour));
+		if (!image || image.width !== wide || image.height !== high) image = new ImageData(wide, high);
+		const points = new Uint32Array(image.data.buffer).fill(0);
 		for (let i = 0; i < values.length && i * step <= recording.end; i++) {
 			const ink = inks[values[i] > 0 ? Math.min(7, 1 + Math.floor(Math.sqrt(values[i] / top) * 6.999)) : 0];
-			const x = Math.floor(i / ROWS) * cell, y = (ROWS - 1 - i % ROWS) * CELL;
-			for (let row = y; row < y + CELL - 1; row++) points.fill(ink, row * width + x, row * width + x + cell - gap);
+			const x = Math.floor(i / ROWS) * cell, y = (ROWS - 1 - i % ROWS) * CELL, left = Math.round(x * scale), right = Math.round((x + cell - gap) * scale);
+			for (let row = Math.round(y * scale); row < Math.round((y + CELL - 1) * scale); row++) points.fill(ink, row * wide + left, row * wide + right);
 		}
-		cells.width = width;
-		cells.height = height;
-		cells.getContext("2d").putImageData(image, 0, 0);
-		context.imageSmoothingEnabled = false;
-		context.drawImage(cells, 0, 0);
-		tally.timeAxis.draw(context, { begin: 0, end: shape.columns * shape.column * recording.unit, left: 0, width, top: height, height: 16, theme });
 	}
 	// The cells before the span and behind it: whole columns, and a part of one.
 	function fade(context, [begin, end], step, theme) {
@@ -143,7 +140,14 @@ function create(page) {
 			event.stopPropagation();
 		}
 	});
-	return { element: make("div", null, facts, element), update, set };
+	return {
+		element: make("div", null, facts, element), update, set,
+		// The pass over samples that a drawing needs.
+		*parts(state) {
+			if (element.clientWidth) measure(element.clientWidth);
+			yield* analysis.parts(sums(state));
+		},
+	};
 }
 
 tally.heatMap = { create };

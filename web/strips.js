@@ -134,9 +134,10 @@ let image = null; // used again for each drawing
 // the browser makes it wider. Points are written to an image, which is far faster than to draw as many bars.
 function draw(canvas, strips, from, to, { theme }) {
 	const { columns } = strips, scale = window.devicePixelRatio || 1;
-	canvas.width = columns;
-	canvas.height = Math.round((to - from) * PITCH * scale);
-	if (!image || image.width !== columns || image.height < canvas.height) image = new ImageData(columns, canvas.height);
+	const high = Math.round((to - from) * PITCH * scale);
+	if (canvas.width !== columns) canvas.width = columns;
+	if (canvas.height !== high) canvas.height = high;
+	if (!image || image.width !== columns || image.height < high) image = new ImageData(columns, high);
 	const points = new Uint32Array(image.data.buffer).fill(0);
 	for (let row = from; row < to; row++) drawRow(points, Math.round((row - from) * PITCH * scale), strips, row, scale, theme);
 	canvas.getContext("2d").putImageData(image, 0, 0);

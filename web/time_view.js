@@ -37,21 +37,21 @@ function create(page) {
 	const labelWide = () => innerWidth < 640 ? 96 : 200;
 	tally.spanDrag.attach(page, plots, { range: lens, left: labelWide, width: () => plots.clientWidth - labelWide() });
 
-	function update(state) {
+	// What is to be seen, before it is drawn: the heat map measures its room.
+	function arrange(state) {
+		const isHeat = state.strips === "heat";
 		kind.update();
-		const isHeat = state.strips === "heat", [begin, end] = lens(), theme = tally.palette.theme(state);
 		heat.element.hidden = !isHeat;
 		plots.hidden = key.hidden = isHeat || recording.sample.count === 0;
 		zoomIn.hidden = isHeat || !state.span || state.span === state.lens;
 		zoomOut.hidden = isHeat || !state.lens;
 		none.hidden = recording.sample.count > 0;
 		none.textContent = page.nothing();
-		if (isHeat) {
-			more.hidden = true;
-			heat.update(state);
-		} else {
-			strips(state, begin, end, theme);
-		}
+		if (isHeat) more.hidden = true;
+	}
+	function update(state) {
+		if (state.strips === "heat") heat.update(state);
+		else strips(state, ...lens(), tally.palette.theme(state));
 		if (marker) markers.update();
 	}
 
@@ -91,8 +91,8 @@ function create(page) {
 		element, update, table: markers,
 		// The passes over samples that a drawing needs.
 		*parts(state) {
-			kind.update();
-			if (state.strips !== "heat") yield* analysis.parts(tally.strips.of(analysis, state, run, lens(), limit));
+			arrange(state);
+			yield* state.strips === "heat" ? heat.parts(state) : analysis.parts(tally.strips.of(analysis, state, run, lens(), limit));
 		},
 	};
 }
