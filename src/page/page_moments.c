@@ -25,8 +25,14 @@ struct reading {
 	struct tally_map running;       /* pid and tid -> run + 1; 0: none */
 	uint32_t first_run;             /* of this recording */
 	uint64_t gap;                   /* units: runs that are closer are one */
-	uint64_t traced, stride;        /* tracepoints that were met; each n-th is kept */
-	uint32_t first_marker, kept, others;
+	struct tracepoint *tracepoints; /* by event */
+	uint32_t first_marker, traced;  /* markers of tracepoints */
+	uint32_t others;
+};
+
+struct tracepoint {
+	uint64_t met, nth; /* samples; each n-th is a marker */
+	uint32_t markers, name;
 };
 
 static uint64_t thread_hash(uint32_t recording, uint32_t pid, uint32_t tid, uint32_t comm)
@@ -211,29 +217,39 @@ static int add_marker(struct reading *reading, const struct tally_resolved *at,
 	return 0;
 }
 
-/* Leaves every second one of the tracepoints that were kept. */
+/* Leaves every second marker of the tracepoint that has most, so that those of rare ones stay. */
 static void thin_out(struct reading *reading)
 {
 	struct page_tables *tables = reading->tables;
+	struct tracepoint *most = reading->tracepoints;
 	uint32_t to = reading->first_marker, number = 0;
 
-	for (uint32_t i = to; i < tables->marker_count; i++)
-		if (tables->markers[i].kind != PAGE_MARKER_TRACEPOINT || number++ % 2 == 0)
-			tables->markers[to++] = tables->markers[i];
+	for (size_t i = 1; i < tally_data_event_count(reading->data); i++)
+		if (reading->tracepoints[i].markers > most->markers)
+			most = &reading->tracepoints[i];
+	for (uint32_t i = to; i < tables->marker_count; i++) {
+		const struct page_marker *at = &tables->markers[i];
+
+		if (at->kind != PAGE_MARKER_TRACEPOINT || at->name != most->name ||
+		    number++ % 2 == 0)
+			tables->markers[to++] = *at;
+	}
 	tables->marker_count = to;
-	reading->kept = (reading->kept + 1) / 2;
-	reading->stride *= 2;
+	reading->traced -= most->markers / 2;
+	most->markers -= most->markers / 2;
+	most->nth *= 2;
 }
 
 static int take_tracepoint(struct reading *reading, const struct tally_resolved *at)
 {
 	const struct tally_data_event *event = tally_data_event(reading->data, at->event);
+	struct tracepoint *tracepoint = &reading->tracepoints[at->event];
 	struct tally_buf text = {0};
 	int result;
 
 	if (event->attr.type != PERF_TYPE_TRACEPOINT || unit_of(reading, at) == UINT64_MAX)
 		return 0;
-	if (reading->traced++ % reading->stride)
+	if (tracepoint->met++ % tracepoint->nth)
 		return 0;
 	if (reading->trace && at->sample.present & PERF_SAMPLE_RAW)
 		(void)tally_trace_text_add(reading->trace, &text, event->attr.config,
@@ -244,9 +260,13 @@ static int take_tracepoint(struct reading *reading, const struct tally_resolved 
 			     : add_marker(reading, at, PAGE_MARKER_TRACEPOINT, event->name,
 					  tally_buf_str(&text));
 	tally_buf_done(&text);
-	if (!result && ++reading->kept == MARKERS_MOST)
+	if (result)
+		return result;
+	tracepoint->markers++;
+	tracepoint->name = reading->tables->markers[reading->tables->marker_count - 1].name;
+	if (++reading->traced == MARKERS_MOST)
 		thin_out(reading);
-	return result;
+	return 0;
 }
 
 static int take_task(struct reading *reading, const struct tally_entry *entry,
@@ -345,12 +365,20 @@ static int take_batch(void *context, struct tally_record_batch *batch)
 
 /* --- both --- */
 
-static bool has_tracepoints(const struct tally_data *data)
+/* Whether there are tracepoints: 1 or 0; -ENOMEM. */
+static int find_tracepoints(struct reading *reading)
 {
-	for (size_t i = 0; i < tally_data_event_count(data); i++)
-		if (tally_data_event(data, i)->attr.type == PERF_TYPE_TRACEPOINT)
-			return true;
-	return false;
+	size_t count = tally_data_event_count(reading->data);
+	int found = 0;
+
+	reading->tracepoints = calloc(count + 1, sizeof(*reading->tracepoints));
+	if (!reading->tracepoints)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		reading->tracepoints[i].nth = 1;
+		found |= tally_data_event(reading->data, i)->attr.type == PERF_TYPE_TRACEPOINT;
+	}
+	return found;
 }
 
 /* Threads that run until the end have no switch there. */
@@ -376,28 +404,28 @@ int tally_page_moments_make(struct page_tables *tables, const struct page_source
 	    .data = tally_session_data(source->session),
 	    .first_run = tables->run_count,
 	    .first_marker = tables->marker_count,
-	    .stride = 1,
 	};
-	bool traced = has_tracepoints(reading.data);
-	const struct tally_record_sink sink = {
+	struct tally_record_sink sink = {
 	    .context = &reading,
 	    .want = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_RAW,
-	    .samples = traced,
 	    .records = true,
 	    .batch = take_batch,
 	};
 	struct tally_block formats = tally_data_feature(reading.data, TALLY_FEATURE_TRACING_DATA);
-	int result = 0;
+	int result;
 
 	if (!tables->start && !tables->end)
 		return 0;
-	if (traced)
+	result = find_tracepoints(&reading);
+	sink.samples = result > 0;
+	if (sink.samples)
 		result = tally_trace_text_new(formats.bytes, formats.size, &reading.trace, NULL);
 	result = result == -ENOMEM ? result : note_threads(&reading);
 	if (!result)
 		result = tally_session_run_in_order(source->session, &sink, true, error);
 	end_runs(&reading);
 	tally_trace_text_free(reading.trace);
+	free(reading.tracepoints);
 	tally_map_done(&reading.threads);
 	tally_map_done(&reading.running);
 	return result;
