@@ -7,8 +7,8 @@
 /* Reads the records in order, when threads and samples of the page are made: adds runs of switch
  * records, markers of tracepoints, of processes that start and end, and of losses and throttling,
  * which are also counted by event.  Only threads and times of the page count.  Of too many runs,
- * those with the shortest gaps become one; of too many markers of tracepoints, each n-th of the most
- * frequent ones stays.  0, -ENOMEM, or an error of reading with words. */
+ * those with the shortest gaps become one; of too many markers of tracepoints, each n-th of the
+ * most frequent ones stays.  0, -ENOMEM, or an error of reading with words. */
 int tally_page_moments_make(struct page_tables *tables, const struct page_source *source,
 			    struct tally_error *error);
 

@@ -356,6 +356,22 @@ sentence() {
 	END
 }
 
+@test "18: of a frequent tracepoint some samples are markers, of a rare one all" {
+	run "$TALLY" record -q -N -e raw_syscalls:sys_enter -e sched:sched_process_exec -o traced.data -- \
+		sh -c 'dd if=/dev/zero of=/dev/null bs=1 count=30000 2>said; /bin/true; /bin/true'
+	[ "$status" -eq 0 ] || skip "tracepoints cannot be recorded here: $output"
+	"$TALLY" report --html=traced.html -i traced.data
+	page run traced.html <<-'END'
+		texts = page.column("string.text")
+		names = [texts[name] for name, kind in page.table("marker", "name", "kind") if kind == 0]
+		rare, all_of_it = names.count("sched:sched_process_exec"), len(names)
+		assert rare == 4, rare
+		assert 8192 <= all_of_it <= 16384, all_of_it
+		times = page.column("marker.time")
+		assert times == sorted(times)
+	END
+}
+
 @test "18: source and assembly have a function's samples, and are left out with --no-source" {
 	command -v gcc >/dev/null || skip "gcc is not installed: tests/page has known source and assembly"
 	cat >busy.c <<-'END'
