@@ -17,6 +17,7 @@ function* parts(page) {
 	yield* strips(page, null);
 	const width = Math.max(2, document.documentElement.clientWidth - (innerWidth > 640 ? 32 : 20)); // of a graph
 	for (const one of byEvent(page).slice(0, 2)) yield* analysis.parts(inParts.columns(one, width >> 1, page.span(state)));
+	yield* page.make("time").heat.parts(state, width);
 	const merged = { ...state, recursion: "1" };
 	yield* analysis.parts(inParts.tree(merged));
 	yield* warm(page, state, width);

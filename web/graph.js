@@ -12,7 +12,7 @@ function create(page, options) {
 	const boxes = tally.boxes.create();
 	const canvas = make("canvas", { "aria-hidden": "true" });
 	const sheet = make("div", { class: "graph-sheet" }, canvas); // what is seen of the canvas
-	const space = make("div", { class: "graph-space" }, sheet);
+	const space = make("div", { class: "graph-space", hidden: true }, sheet); // until it is drawn
 	const empty = make("p", { class: "empty", hidden: true });
 	const element = make("div", {
 		class: `graph ${options.class || ""}`, tabindex: "0", role: "application", "aria-roledescription": "graph of stacks",

@@ -71,10 +71,13 @@ function create(page) {
 		const wide = Math.max(1, Math.round(width * scale)), high = Math.round(height * scale), inks = theme.heat.map((colour) => tally.palette.point(colour));
 		if (!image || image.width !== wide || image.height !== high) image = new ImageData(wide, high);
 		const points = new Uint32Array(image.data.buffer).fill(0);
-		for (let i = 0; i < values.length && i * step <= recording.end; i++) {
-			const ink = inks[values[i] > 0 ? Math.min(7, 1 + Math.floor(Math.sqrt(values[i] / top) * 6.999)) : 0];
-			const x = Math.floor(i / ROWS) * cell, y = (ROWS - 1 - i % ROWS) * CELL, left = Math.round(x * scale), right = Math.round((x + cell - gap) * scale);
-			for (let row = Math.round(y * scale); row < Math.round((y + CELL - 1) * scale); row++) points.fill(ink, row * wide + left, row * wide + right);
+		for (let row = 0; row < ROWS; row++) {
+			const y = (ROWS - 1 - row) * CELL, line = Math.round(y * scale) * wide;
+			for (let i = row, x = 0; i < values.length && i * step <= recording.end; i += ROWS, x += cell) {
+				const ink = inks[values[i] > 0 ? Math.min(7, 1 + Math.floor(Math.sqrt(values[i] / top) * 6.999)) : 0];
+				points.fill(ink, line + Math.round(x * scale), line + Math.round((x + cell - gap) * scale));
+			}
+			for (let to = line + wide; to < Math.round((y + CELL - 1) * scale) * wide; to += wide) points.copyWithin(to, line, line + wide);
 		}
 	}
 	// The cells before the span and behind it: whole columns, and a part of one.
@@ -142,9 +145,9 @@ function create(page) {
 	});
 	return {
 		element: make("div", null, facts, element), update, set,
-		// The pass over samples that a drawing needs.
-		*parts(state) {
-			if (element.clientWidth) measure(element.clientWidth);
+		// The pass over samples that a drawing needs, in such a width where it is not seen yet.
+		*parts(state, width) {
+			measure(element.clientWidth || width);
 			yield* analysis.parts(sums(state));
 		},
 	};

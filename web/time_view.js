@@ -88,11 +88,11 @@ function create(page) {
 	}
 
 	return {
-		element, update, table: markers,
+		element, update, heat, table: markers,
 		// The passes over samples that a drawing needs.
 		*parts(state) {
 			arrange(state);
-			yield* state.strips === "heat" ? heat.parts(state) : analysis.parts(tally.strips.of(analysis, state, run, lens(), limit));
+			yield* state.strips === "heat" ? heat.parts(state, innerWidth) : analysis.parts(tally.strips.of(analysis, state, run, lens(), limit));
 		},
 	};
 }
