@@ -35,7 +35,7 @@ function create(page) {
 				}
 			});
 			return cells;
-		}];
+		}, 1];
 	}
 
 	function update(state) {

@@ -264,7 +264,7 @@ static int take_tracepoint(struct reading *reading, const struct tally_resolved 
 		return result;
 	tracepoint->markers++;
 	tracepoint->name = reading->tables->markers[reading->tables->marker_count - 1].name;
-	if (++reading->traced == MARKERS_MOST)
+	if (++reading->traced >= MARKERS_MOST)
 		thin_out(reading);
 	return 0;
 }
