@@ -26,6 +26,7 @@ struct reading {
 	uint32_t first_run;             /* of this recording */
 	uint64_t gap;                   /* units: runs that are closer are one */
 	struct tracepoint *tracepoints; /* by event */
+	struct tally_strings texts;     /* of their markers, until all have been read */
 	uint32_t first_marker, traced;  /* markers of tracepoints */
 	uint32_t others;
 };
@@ -199,7 +200,9 @@ static int add_marker(struct reading *reading, const struct tally_resolved *at,
 	if (at->sample.present & PERF_SAMPLE_TID)
 		thread = thread_at(reading, at, at->sample.pid, at->sample.tid);
 	name_number = tally_page_string(tables, name);
-	text_number = tally_page_string(tables, text);
+	text_number = kind == PAGE_MARKER_TRACEPOINT
+			  ? tally_strings_intern(&reading->texts, text, strlen(text))
+			  : tally_page_string(tables, text);
 	room = array_room(tables->marker_room, tables->marker_count + 1, 256);
 	if (thread < 0 || name_number < 0 || text_number < 0 ||
 	    (room != tables->marker_room &&
@@ -266,6 +269,25 @@ static int take_tracepoint(struct reading *reading, const struct tally_resolved 
 	tracepoint->name = reading->tables->markers[reading->tables->marker_count - 1].name;
 	if (++reading->traced >= MARKERS_MOST)
 		thin_out(reading);
+	return 0;
+}
+
+/* The page has the texts of those markers that stayed. */
+static int put_texts(struct reading *reading)
+{
+	struct page_tables *tables = reading->tables;
+
+	for (uint32_t i = reading->first_marker; i < tables->marker_count; i++) {
+		struct page_marker *at = &tables->markers[i];
+		int64_t text;
+
+		if (at->kind != PAGE_MARKER_TRACEPOINT)
+			continue;
+		text = tally_page_string(tables, reading->texts.text[at->text]);
+		if (text < 0)
+			return -ENOMEM;
+		at->text = (uint32_t)text;
+	}
 	return 0;
 }
 
@@ -423,9 +445,12 @@ int tally_page_moments_make(struct page_tables *tables, const struct page_source
 	result = result == -ENOMEM ? result : note_threads(&reading);
 	if (!result)
 		result = tally_session_run_in_order(source->session, &sink, true, error);
+	if (!result)
+		result = put_texts(&reading);
 	end_runs(&reading);
 	tally_trace_text_free(reading.trace);
 	free(reading.tracepoints);
+	tally_strings_done(&reading.texts);
 	tally_map_done(&reading.threads);
 	tally_map_done(&reading.running);
 	return result;
