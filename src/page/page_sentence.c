@@ -15,7 +15,7 @@
 /* Parts of the time, or of the CPU time, that are worth a word. */
 #define BUSY        0.85
 #define LITTLE      0.3
-#define TAKEN       0.1 /* also of what threads ran */
+#define TAKEN       (1 - BUSY) /* also of what threads ran */
 #define KERNEL      0.4
 #define WAITS       0.5
 #define WORTH_TIME  0.05

@@ -145,11 +145,11 @@ static void each_rule_has_its_sentence(void **state)
 	     "One thread is busy 55 % of the time (t1, 1). Others take the CPUs: "
 	     "threads waited 440 ms though they could run."},
 	    {2,
-	     {{1, ON, 800, "f"}, {1, OFF, 50, "f"}},
+	     {{1, ON, 800, "f"}, {1, OFF, 30, "f"}},
 	     "One thread is busy 80 % of the time (t1, 1). Others take the CPUs: "
-	     "threads waited 150 ms though they could run."},
+	     "threads waited 170 ms though they could run."},
 	    {2,
-	     {{1, ON, 800, "f"}, {1, OFF, 110, "f"}},
+	     {{1, ON, 800, "f"}, {1, OFF, 60, "f"}},
 	     "One thread is busy 80 % of the time (t1, 1)."},
 	    /* More threads than CPUs wait for each other: others had no more than what is left. */
 	    {2,
