@@ -6,6 +6,7 @@
 #include <strings.h>
 #include <tally/profile.h>
 #include "base/fail.h"
+#include "base/pattern.h"
 #include "key/key_tables.h"
 #include "session/numbers.h"
 
@@ -109,10 +110,13 @@ static int find_and_add(struct profile_keys *keys, struct tally_session *session
 static int refuse_parent(const struct profile_keys *keys, int64_t position,
 			 struct tally_error *error)
 {
-	return tally_fail(error, -EINVAL, position,
-			  "'%s' is not a regular expression of regex(7), extended, or it repeats "
-			  "too much",
-			  keys->parent);
+	struct tally_error why = {0};
+	regex_t regex;
+
+	/* Keys are made without words for what is wrong. */
+	if (!tally_pattern_compile(keys->parent, REG_EXTENDED, &regex, &why))
+		regfree(&regex);
+	return tally_fail(error, -EINVAL, position, "%s", why.text);
 }
 
 int tally_profile_keys_init(struct profile_keys *ret, struct tally_session *session,

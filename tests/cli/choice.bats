@@ -162,6 +162,8 @@ wrong() { # expression, column, text
 	for option in parent ignore-callees; do
 		run -1 "$TALLY" report -i all.data --stdio --sort parent --$option 'x++++++++++++++++++++++++++++++++++++'
 		[[ $output = *"repeats too much"* ]]
+		run -1 "$TALLY" report -i all.data --stdio --sort parent --$option '('
+		[[ $output = *"'(' is not a regular expression: Unmatched ("* ]]
 	done
 	# parts that may be empty: seconds for each of these, hours for a few + more
 	for pattern in '!+*++++++++++' '(a*)++++++++++++++' '(((a?b*)+)+{40}){40}' '([]+)]*)++++++++++++'; do
