@@ -18,7 +18,7 @@
 #include "file/data_file.h"
 #include "image/image_files.h"
 #include "resolve/resolver.h"
-#include "session/record_sink.h"
+#include "session/run.h"
 #include "session/session.h"
 
 #define IN_ARCHIVE "perf.data"
@@ -44,13 +44,16 @@ bool tally_archive_is_compressed(void)
 
 /* --- what is asked for --- */
 
-static int touch(struct tally_resolver *resolver, const struct tally_resolved *at)
+static int touch(void *context, unsigned worker, struct tally_resolver *resolver,
+		 const struct tally_resolved *at)
 {
 	const struct tally_sample *sample = &at->sample;
 	uint8_t mode = resolver_cpumode(at->cpumode, sample->ip);
 	uint32_t stack;
 	int result = 0;
 
+	(void)context;
+	(void)worker;
 	(void)tally_resolver_frame(resolver, at, mode, sample->ip);
 	if (sample->present & PERF_SAMPLE_CALLCHAIN)
 		result = tally_resolver_stack(resolver, at, &stack);
@@ -64,21 +67,6 @@ static int touch(struct tally_resolver *resolver, const struct tally_resolved *a
 		(void)tally_resolver_frame(resolver, at, tally_addr_mode(mode, to), to);
 	}
 	return result;
-}
-
-static int touch_batch(void *context, struct tally_record_batch *batch)
-{
-	struct tally_entry entry;
-	int more;
-
-	(void)context;
-	while ((more = tally_record_batch_next(batch, &entry)) > 0) {
-		int result = touch(batch->resolver, entry.at);
-
-		if (result)
-			return result;
-	}
-	return more;
 }
 
 static bool has_stacks(const struct tally_data *data)
@@ -253,12 +241,6 @@ int tally_archive_write(struct tally_session *session, const char *path,
 			struct tally_archive_result *ret, struct tally_error *error)
 {
 	struct archive archive = {.session = session, .options = {.size = sizeof(archive.options)}};
-	const struct tally_record_sink sink = {
-	    .want = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_CALLCHAIN |
-		    PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_ADDR,
-	    .samples = true,
-	    .batch = touch_batch,
-	};
 	int result = tally_options_take(&archive.options, sizeof(archive.options), options);
 
 	if (result)
@@ -268,7 +250,11 @@ int tally_archive_write(struct tally_session *session, const char *path,
 				  "what is recorded now cannot be archived; write it to a file "
 				  "first");
 	archive.code = archive.options.binaries || has_stacks(session->source.data);
-	result = tally_session_run_in_order(session, &sink, false, error);
+	result =
+	    tally_session_show_samples(session,
+				       PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_CALLCHAIN |
+					   PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_ADDR,
+				       touch, NULL, error);
 	if (!result)
 		result = write_all(&archive, path, error);
 	return result ? result : tally_result_copy(ret, sizeof(archive.sum), &archive.sum);

@@ -108,13 +108,13 @@ static int visit_samples(struct run *run, unsigned worker, const struct source_p
 		result =
 		    resolver_join(resolver, sample,
 				  session->source.by_offset ? record.offset : sample->sample.time);
+		if (!result && fields->chain)
+			result = tally_resolver_complete(resolver, sample, fields->chain);
 		if (run->show) {
 			if (!result)
 				result = run->show(run->show_context, worker, resolver, sample);
 			continue;
 		}
-		if (!result && fields->chain)
-			result = tally_resolver_complete(resolver, sample, fields->chain);
 		if (!result && session->test)
 			result = passes = tally_session_test(session, worker, resolver, sample);
 		if (result < 0)
