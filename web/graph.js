@@ -41,7 +41,7 @@ function create(page, options) {
 		drawnWidth = width;
 		if (shown < height) element.dataset.cut = `${Math.floor(shown / ROW)} of ${boxes.rows} rows`; // for paper
 		else delete element.dataset.cut;
-		const most = options.most ? options.most() : element.clientHeight;
+		const most = options.most ? options.most() : drawnHeight;
 		const context = fit(canvas, width, shown, most < Infinity ? most : shown), theme = tally.palette.theme(state);
 		canvas.style.width = `${width}px`;
 		canvas.style.height = `${width * canvas.height / canvas.width}px`;

@@ -63,13 +63,15 @@ static int look_at(struct profile_keys *keys, const struct tally_body *body)
 }
 
 /* One walk over the headers of all records. */
-static int take_cgroups(struct profile_keys *keys, struct tally_session *session)
+static int take_cgroups(struct profile_keys *keys, struct tally_session *session,
+			struct tally_error *error)
 {
 	struct tally_data *data = tally_session_data(session);
 	struct tally_record record;
 	struct tally_body body;
 	int result = 0;
 
+	(void)error;
 	if (keys->cgroups)
 		return 0;
 	keys->cgroups = calloc(1, sizeof(*keys->cgroups));

@@ -226,7 +226,8 @@ static uint64_t parent_of(const struct profile_keys *keys, const struct key_row 
 	return tally_key_texts_put(keys->texts, name, strlen(name));
 }
 
-static int take_parent(struct profile_keys *keys, struct tally_session *session)
+static int take_parent(struct profile_keys *keys, struct tally_session *session,
+		       struct tally_error *error)
 {
 	const char *pattern = keys->parent ? keys->parent : PARENT_USUAL;
 	regex_t *regex = calloc(1, sizeof(*regex));
@@ -234,7 +235,7 @@ static int take_parent(struct profile_keys *keys, struct tally_session *session)
 	(void)session;
 	if (!regex)
 		return -ENOMEM;
-	if (tally_pattern_compile(pattern, REG_EXTENDED, regex, NULL)) {
+	if (tally_pattern_compile(pattern, REG_EXTENDED, regex, error)) {
 		free(regex);
 		return -EINVAL;
 	}
@@ -250,11 +251,13 @@ void tally_key_parent_done(struct profile_keys *keys)
 }
 
 /* Sockets and cores as the recording's header has them. */
-static int take_topology(struct profile_keys *keys, struct tally_session *session)
+static int take_topology(struct profile_keys *keys, struct tally_session *session,
+			 struct tally_error *error)
 {
 	const struct tally_data_info *info = tally_data_info(tally_session_data(session));
 	uint32_t count = (uint32_t)info->topology.cpu_count;
 
+	(void)error;
 	if (keys->sockets)
 		return 0;
 	keys->sockets = calloc((size_t)count + 1, sizeof(*keys->sockets));
@@ -270,11 +273,13 @@ static int take_topology(struct profile_keys *keys, struct tally_session *sessio
 }
 
 /* The nodes of memory, whose CPUs are lists in the header. */
-static int take_nodes(struct profile_keys *keys, struct tally_session *session)
+static int take_nodes(struct profile_keys *keys, struct tally_session *session,
+		      struct tally_error *error)
 {
 	const struct tally_data_info *info = tally_data_info(tally_session_data(session));
 	int result = 0;
 
+	(void)error;
 	for (size_t i = 0; i < info->numa_node_count && !result; i++) {
 		const struct tally_data_numa_node *node = &info->numa_nodes[i];
 		uint32_t *cpus = NULL;

@@ -36,7 +36,6 @@ void tally_key_parent_done(struct profile_keys *keys);
  * returned. */
 int tally_key_fields_find(struct profile_keys *keys, struct tally_session *session,
 			  const char *name,
-			  int (*add)(struct profile_keys *keys, const struct profile_key *key,
-				     struct tally_session *session));
+			  int (*add)(struct profile_keys *keys, const struct profile_key *key));
 
 #endif

@@ -131,12 +131,14 @@ static uint64_t trace_of(const struct profile_keys *keys, const struct key_row *
 	return has_payload(keys, row) ? text_of(keys, row, NULL) : put(keys, "N/A", 3);
 }
 
-static int take_trace(struct profile_keys *keys, struct tally_session *session)
+static int take_trace(struct profile_keys *keys, struct tally_session *session,
+		      struct tally_error *error)
 {
 	const struct tally_data *data = tally_session_data(session);
 	struct tally_block block = tally_data_feature(data, TALLY_FEATURE_TRACING_DATA);
 	int result;
 
+	(void)error;
 	if (keys->trace || !block.bytes)
 		return 0;
 	result = tally_trace_text_new(block.bytes, block.size, &keys->trace, NULL);
@@ -199,9 +201,7 @@ static int make_key(struct profile_keys *keys, const char *field, size_t event,
 
 struct field_search {
 	struct profile_keys *keys;
-	struct tally_session *session;
-	int (*add)(struct profile_keys *keys, const struct profile_key *key,
-		   struct tally_session *session);
+	int (*add)(struct profile_keys *keys, const struct profile_key *key);
 	const char *field; /* NULL: all */
 	size_t event;
 	bool found;
@@ -217,7 +217,7 @@ static int look_at_field(void *context, const struct tally_trace_field *field)
 		return 0;
 	result = make_key(search->keys, field->name, search->event, &key);
 	if (!result)
-		result = search->add(search->keys, key, search->session);
+		result = search->add(search->keys, key);
 	search->found = true;
 	return result;
 }
@@ -233,13 +233,12 @@ static bool is_event(const char *whole, const char *name, size_t length)
 
 int tally_key_fields_find(struct profile_keys *keys, struct tally_session *session,
 			  const char *name,
-			  int (*add)(struct profile_keys *keys, const struct profile_key *key,
-				     struct tally_session *session))
+			  int (*add)(struct profile_keys *keys, const struct profile_key *key))
 {
 	const struct tally_data *data = tally_session_data(session);
 	const char *dot = strchr(name, '.'), *field = dot ? dot + 1 : name;
-	struct field_search search = {.keys = keys, .session = session, .add = add, .field = field};
-	int result = take_trace(keys, session);
+	struct field_search search = {.keys = keys, .add = add, .field = field};
+	int result = take_trace(keys, session, NULL);
 
 	if ((dot && !strcmp(field, "*")) || !strcmp(name, "trace_fields"))
 		search.field = NULL;

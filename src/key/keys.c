@@ -6,7 +6,6 @@
 #include <strings.h>
 #include <tally/profile.h>
 #include "base/fail.h"
-#include "base/pattern.h"
 #include "key/key_tables.h"
 #include "session/numbers.h"
 
@@ -76,8 +75,7 @@ static unsigned rank_of(const struct profile_keys *keys, const struct profile_ke
 	return rank;
 }
 
-static int add(struct profile_keys *keys, const struct profile_key *key,
-	       struct tally_session *session)
+static int add(struct profile_keys *keys, const struct profile_key *key)
 {
 	size_t at = keys->count;
 
@@ -97,26 +95,14 @@ static int add(struct profile_keys *keys, const struct profile_key *key,
 	keys->tasks |= key->type == KEY_TASK;
 	keys->moment |= key->columns & TALLY_COLUMN_TIME && key->type != KEY_TIME;
 	keys->columns |= key->columns;
-	return key->prepare ? key->prepare(keys, session) : 0;
+	return 0;
 }
 
 static int find_and_add(struct profile_keys *keys, struct tally_session *session, const char *name)
 {
 	const struct profile_key *key = tally_profile_key_find(name, strlen(name));
 
-	return key ? add(keys, key, session) : tally_key_fields_find(keys, session, name, add);
-}
-
-static int refuse_parent(const struct profile_keys *keys, int64_t position,
-			 struct tally_error *error)
-{
-	struct tally_error why = {0};
-	regex_t regex;
-
-	/* Keys are made without words for what is wrong. */
-	if (!tally_pattern_compile(keys->parent, REG_EXTENDED, &regex, &why))
-		regfree(&regex);
-	return tally_fail(error, -EINVAL, position, "%s", why.text);
+	return key ? add(keys, key) : tally_key_fields_find(keys, session, name, add);
 }
 
 int tally_profile_keys_init(struct profile_keys *ret, struct tally_session *session,
@@ -132,6 +118,7 @@ int tally_profile_keys_init(struct profile_keys *ret, struct tally_session *sess
 		return -ENOMEM;
 	for (size_t i = 0; i < count && !result; i++) {
 		const char *name = names[i] ? names[i] : "";
+		size_t added = ret->count;
 
 		result = find_and_add(ret, session, name);
 		if (result == -ENOENT)
@@ -144,8 +131,11 @@ int tally_profile_keys_init(struct profile_keys *ret, struct tally_session *sess
 			return tally_fail(error, -EINVAL, (int64_t)i,
 					  "'%s' is one key too many: %d are possible", name,
 					  PROFILE_KEYS_MOST);
-		if (result == -EINVAL)
-			return refuse_parent(ret, (int64_t)i, error);
+		for (; added < ret->count && !result; added++)
+			if (ret->list[added]->prepare)
+				result = ret->list[added]->prepare(ret, session, error);
+		if (result == -EINVAL && error)
+			error->position = (int64_t)i;
 	}
 	return result;
 }
@@ -154,16 +144,15 @@ int tally_profile_keys_sockets(struct profile_keys *keys, struct tally_session *
 {
 	const struct profile_key *key = tally_profile_key_find("socket", strlen("socket"));
 
-	return key->prepare(keys, session);
+	return key->prepare(keys, session, NULL);
 }
 
 int tally_profile_keys_parent(struct profile_keys *keys, struct tally_session *session,
 			      struct tally_error *error)
 {
 	const struct profile_key *key = tally_profile_key_find("parent", strlen("parent"));
-	int result = keys->parent_regex ? 0 : key->prepare(keys, session);
 
-	return result == -EINVAL ? refuse_parent(keys, -1, error) : result;
+	return keys->parent_regex ? 0 : key->prepare(keys, session, error);
 }
 
 bool tally_profile_keys_need(const struct profile_keys *keys, enum key_needs needs)

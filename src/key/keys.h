@@ -71,8 +71,10 @@ struct profile_key {
 	/* KEY_CODE: the value of a caller's row, by its frame; KEY_UNKNOWN: none.  NULL: that of
 	 * the sample. */
 	uint64_t (*of_caller)(const struct tally_session *session, uint32_t frame);
-	/* Makes what `value` needs of the recording.  0 or -ENOMEM.  NULL: nothing. */
-	int (*prepare)(struct profile_keys *keys, struct tally_session *session);
+	/* Makes what `value` needs of the recording and of options.  0; -ENOMEM; -EINVAL with
+	 * words: an option is wrong.  NULL: nothing. */
+	int (*prepare)(struct profile_keys *keys, struct tally_session *session,
+		       struct tally_error *error);
 	/* KEY_CODE: the value as text; of a row that so many samples are in. */
 	void (*text)(const struct profile_keys *keys, uint64_t value, uint64_t samples,
 		     struct tally_buf *to);

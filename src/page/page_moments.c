@@ -27,12 +27,12 @@ struct reading {
 	uint64_t gap;                   /* units: runs that are closer are one */
 	struct tracepoint *tracepoints; /* by event */
 	struct tally_strings texts;     /* of their markers, until all have been read */
-	uint32_t first_marker, traced;  /* markers of tracepoints */
-	uint32_t others;
+	uint32_t first_marker;          /* of this recording */
+	uint32_t traced, others;        /* markers: of tracepoints, and all others */
 };
 
 struct tracepoint {
-	uint64_t met, nth; /* samples; each n-th is a marker */
+	uint64_t met, nth; /* samples; each n-th is a marker; 0: the event is no tracepoint */
 	uint32_t markers, name;
 };
 
@@ -250,7 +250,7 @@ static int take_tracepoint(struct reading *reading, const struct tally_resolved 
 	struct tally_buf text = {0};
 	int result;
 
-	if (event->attr.type != PERF_TYPE_TRACEPOINT || unit_of(reading, at) == UINT64_MAX)
+	if (!tracepoint->nth || unit_of(reading, at) == UINT64_MAX)
 		return 0;
 	if (tracepoint->met++ % tracepoint->nth)
 		return 0;
@@ -397,8 +397,10 @@ static int find_tracepoints(struct reading *reading)
 	if (!reading->tracepoints)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
-		reading->tracepoints[i].nth = 1;
-		found |= tally_data_event(reading->data, i)->attr.type == PERF_TYPE_TRACEPOINT;
+		bool is = tally_data_event(reading->data, i)->attr.type == PERF_TYPE_TRACEPOINT;
+
+		reading->tracepoints[i].nth = is;
+		found |= is;
 	}
 	return found;
 }

@@ -43,8 +43,9 @@ int tally_session_run_wanted(struct tally_session *session, const struct tally_s
  * below 0 to end the run. */
 typedef int (*tally_show_sample_fn)(void *context, unsigned worker, struct tally_resolver *resolver,
 				    const struct tally_resolved *sample);
-/* Shows the samples of a file, all of them, in any order, with these fields (PERF_SAMPLE_*).  As
- * for the first run of a session, the sums of the first pass serve where there are any. */
+/* Shows the samples of a file, all of them, in any order, with these fields (PERF_SAMPLE_*), call
+ * chains as tally_resolver_complete() leaves them.  As for the first run of a session, the sums of
+ * the first pass serve where there are any. */
 int tally_session_show_samples(struct tally_session *session, uint64_t fields,
 			       tally_show_sample_fn show, void *context, struct tally_error *error);
 
